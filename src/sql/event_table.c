@@ -397,6 +397,7 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 	rc = sql_scan__open(&c->scan, def->rec, want, base->pVtab);
 	if (rc)
 		return rc;
+	sql_where__select(&c->where, &c->scan);
 	return plan & (PLAN_GROUPS | PLAN_DISTINCT) ? read_tuples(c, text) : next_event(c);
 }
 

@@ -351,13 +351,16 @@ static int at_end(const struct sql_scan *s, sqlite3_vtab *vt, int err)
 	return SQLITE_DONE;
 }
 
-int sql_scan__next(struct sql_scan *s, sqlite3_vtab *vt, const struct stk_event **ret_event)
+/* ret_count NULL: events one by one. */
+static int next(struct sql_scan *s, sqlite3_vtab *vt, const struct stk_event **ret_event,
+		uint64_t *ret_count)
 {
 	int got;
 
 	if (!(++s->nr % STOP_EVENTS) && sql_recording__check_stop(s->rec))
 		return SQLITE_INTERRUPT;
-	got = stk_reader__next(s->reader, ret_event);
+	got = ret_count ? stk_reader__next_counted(s->reader, ret_event, ret_count) :
+			  stk_reader__next(s->reader, ret_event);
 	if (got <= 0)
 		return at_end(s, vt, got);
 	if (stk_event_type__index(stk_event__type(*ret_event)) >= s->rec->nr_types)
@@ -368,11 +371,16 @@ int sql_scan__next(struct sql_scan *s, sqlite3_vtab *vt, const struct stk_event 
 	return SQLITE_ROW;
 }
 
+int sql_scan__next(struct sql_scan *s, sqlite3_vtab *vt, const struct stk_event **ret_event)
+{
+	return next(s, vt, ret_event, NULL);
+}
+
 int sql_scan__next_counted(struct sql_scan *s, sqlite3_vtab *vt, const struct stk_event **ret_event,
 			   uint64_t *ret_count)
 {
-	*ret_count = 1; /* the reader returns events one by one */
-	return sql_scan__next(s, vt, ret_event);
+	*ret_count = 1;
+	return next(s, vt, ret_event, s->rec->has_variants ? NULL : ret_count);
 }
 
 int sql_scan__comm(struct sql_scan *s, const struct stk_event *e, uint32_t *ret_number)

@@ -77,9 +77,12 @@ uint32_t sql_recording__stack_number(const struct sql_recording *rec, int64_t id
 
 #define SCAN_COMMS 512
 
+struct sql_where;
+
 struct sql_scan {
 	struct sql_recording *rec;
 	struct stk_reader *reader; /* NULL: not open */
+	struct sql_where *where; /* what the reader leaves out; NULL: nothing */
 	uint64_t nr; /* events read */
 	struct {
 		const char *comm; /* the same name has the same address in a reader */

@@ -311,17 +311,12 @@ static bool comm_passes(struct sql_where *w, const char *comm)
 	return w->cache[at].passes;
 }
 
-bool sql_where__passes(struct sql_where *w, const struct sql_scan *s, const struct stk_event *e)
+/* By all but time and CPU. */
+static bool may_pass(struct sql_where *w, const struct sql_scan *s, const struct stk_event *e)
 {
-	uint64_t ts;
-
 	if (w->types && !w->types[stk_event_type__index(stk_event__type(e))])
 		return false;
-	ts = stk_event__ts(e);
-	if (ts < w->from || ts > w->to)
-		return false;
-	if (!has(&w->cpu, stk_event__cpu(e)) || !has(&w->pid, stk_event__pid(e)) ||
-	    !has(&w->tid, stk_event__tid(e)))
+	if (!has(&w->pid, stk_event__pid(e)) || !has(&w->tid, stk_event__tid(e)))
 		return false;
 	if (w->kstack.any &&
 	    !has(&w->kstack, sql_recording__stack_id(s->rec, s->reader, stk_event__kstack(e))))
@@ -330,4 +325,44 @@ bool sql_where__passes(struct sql_where *w, const struct sql_scan *s, const stru
 	    !has(&w->ustack, sql_recording__stack_id(s->rec, s->reader, stk_event__ustack(e))))
 		return false;
 	return !w->comms || comm_passes(w, stk_event__comm(e));
+}
+
+bool sql_where__passes(struct sql_where *w, const struct sql_scan *s, const struct stk_event *e)
+{
+	uint64_t ts = stk_event__ts(e);
+
+	return ts >= w->from && ts <= w->to && has(&w->cpu, stk_event__cpu(e)) && may_pass(w, s, e);
+}
+
+static bool cpu_passes(void *ctx, uint32_t cpu)
+{
+	const struct sql_scan *s = ctx;
+
+	return has(&s->where->cpu, cpu);
+}
+
+static bool event_passes(void *ctx, const struct stk_event *e)
+{
+	const struct sql_scan *s = ctx;
+
+	return stk_event_type__index(stk_event__type(e)) >= s->rec->nr_types ||
+	       may_pass(s->where, s, e);
+}
+
+void sql_where__select(struct sql_where *w, struct sql_scan *s)
+{
+	const struct stk_select select = {
+		.size = sizeof(select),
+		.from = w->from,
+		.to = w->to,
+		.cpu = cpu_passes,
+		.event = event_passes,
+		.ctx = s,
+	};
+
+	/* Where code was replaced, stacks get their numbers as all events are read. */
+	if (s->rec->has_variants)
+		return;
+	s->where = w;
+	stk_reader__select(s->reader, &select);
 }

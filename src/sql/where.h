@@ -68,6 +68,11 @@ struct sql_where {
 int sql_where__begin(struct sql_where *w, struct sql_recording *rec, const char *plan,
 		     sqlite3_value **values);
 bool sql_where__passes(struct sql_where *w, const struct sql_scan *s, const struct stk_event *e);
+/*
+ * Lets the reader of a scan that was just opened leave out what cannot pass; both must live until
+ * the scan is closed.
+ */
+void sql_where__select(struct sql_where *w, struct sql_scan *s);
 void sql_where__clear(struct sql_where *w);
 
 #endif /* SQL_WHERE_H */
