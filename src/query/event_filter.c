@@ -156,10 +156,14 @@ static bool find_name(void *ctx, const char *name, struct filter_value *ret_valu
 		return true;
 	}
 	value = value_name__find(name, &is_full);
-	names->is_unknown |= value == NR_VALUE_NAMES;
-	if (value != NR_VALUE_NAMES)
-		*ret_value = values[value];
-	return value != NR_VALUE_NAMES;
+	/* Values without a row are not for filters. */
+	if (value == NR_VALUE_NAMES ||
+	    (values[value].type == FILTER_VALUE_NUMBER && !values[value].size)) {
+		names->is_unknown = true;
+		return false;
+	}
+	*ret_value = values[value];
+	return true;
 }
 
 static int add_test(void *ctx, const struct filter_test *test)
