@@ -28,7 +28,8 @@ for backend in $backends; do
 	want_sum late.stk
 	[ "$(calls_in late.stk)" -eq 202 ] ||
 		fail "$backend: $(calls_in late.stk) of 202 calls after the delay recorded"
-	all=$(counted late.stk $call happened)
+	# Other processes make such calls, too.
+	all=$(($(counted late.stk $call happened) - $(counted late.stk $call filtered)))
 	[ "$all" -lt 303 ] || fail "$backend: $all calls counted, also those before the delay"
 	info_true late.stk --arg ms "$ms" '.meta."selected.delay_ms" == $ms' ||
 		fail "$backend: info does not say when recording began"
