@@ -51,7 +51,10 @@ static int write_output(struct export *ex)
 				     .next = next_event,
 				     .ctx = ex };
 	const struct output_opts output = {
-		.path = ex->output, .inputs = &ex->rd.path, .nr_inputs = 1, .force = ex->rd.force
+		.path = ex->output,
+		.inputs = ex->rd.paths,
+		.nr_inputs = ex->rd.nr_paths,
+		.force = ex->rd.force,
 	};
 	_cleanup_(strbuf__free) struct strbuf summary = { 0 }, times = { 0 };
 	int code;
@@ -73,7 +76,7 @@ static int write_output(struct export *ex)
 
 static int run(int argc, char **argv)
 {
-	_cleanup_(export__free) struct export ex = { 0 };
+	_cleanup_(export__free) struct export ex = { .rd.one_boot = true };
 	int code = reading__options(&ex.rd, &cmd_export, argc, argv);
 
 	if (code)

@@ -39,7 +39,7 @@ struct symbolize {
 
 /* clang-format off */
 static const struct opt options[] = {
-	READING_OPTIONS(struct symbolize, rd, "the recording (default trace.stk)"),
+	READING_OPTIONS_ONE(struct symbolize, rd, "the recording (default trace.stk)"),
 	{ "-o, --output FILE", "write FILE instead of replacing the recording",
 	  OPT_TEXT(struct symbolize, output) },
 	FORCE_OPTION("replace FILE even if it is a recording"),
@@ -61,7 +61,7 @@ static int parse_options(struct symbolize *s, int argc, char **argv)
 {
 	int code;
 
-	s->rd.only_files = true;
+	s->rd.only_files = s->rd.only_one = true;
 	code = reading__options(&s->rd, &cmd_symbolize, argc, argv);
 
 	if (!code && (!strcmp(s->rd.path, "-") || (s->output && !strcmp(s->output, "-"))))
@@ -260,7 +260,7 @@ static int open_output(struct symbolize *s, struct output **ret_output)
 {
 	const struct output_opts opts = {
 		.path = s->output ?: s->rd.path,
-		.inputs = &s->rd.path,
+		.inputs = s->rd.paths,
 		.nr_inputs = s->output ? 1 : 0,
 		.force = s->rd.force || !s->output,
 		.mode = stk_rewrite__mode(s->rw),

@@ -62,7 +62,48 @@ int stk_reader__open(const char *path, const struct stk_reader_opts *opts,
 /* Reads a recording from memory, which is borrowed until the reader is freed. */
 int stk_reader__open_mem(const void *data, size_t len, const struct stk_reader_opts *opts,
 			 struct stk_reader **ret_reader);
+/*
+ * Reads several recordings as one, such as segments of one recording, or those of several hosts.
+ * Every function below answers for all of them; events come in the order of time.  -EEXIST: a
+ * recording is given twice (under any name); otherwise as stk_reader__open() for the one at fault.
+ *
+ * What is the same gets one number:
+ *   - event types of the same name, kind and filter whose formats agree in all but the ID;
+ *   - files of one boot with the same device, inode and build id; files of different boots with the
+ *     same build id or content id; never a file without an id with one of another boot;
+ *   - user frames by file and offset;
+ *   - kernel frames of one boot by address.  Of different boots of the same kernel build: those of
+ *     the kernel itself by their distance from its start, those of modules and BPF programs by the
+ *     function's name, size and module, and the offset.  Of different builds: none, even if the
+ *     functions have the same names.  See `kernel` in struct stk_frame;
+ *   - stacks whose frames are the same.
+ *
+ * Recordings of one boot and one clock keep their times.  Otherwise all times are those of the wall
+ * clock, in ns since 1970, as exact as the clocks of the hosts were set; a message says so.
+ *
+ * Metadata are those on which all recordings that have the key agree, except: tasks.start and
+ * tasks.end are those of the first and of the last recording of one boot, lists of lines are
+ * joined, and a clock that is not the recordings' own is called "wall".  For all others, ask the
+ * members.
+ */
+int stk_reader__open_many(const char *const *paths, unsigned int nr,
+			  const struct stk_reader_opts *opts, struct stk_reader **ret_reader);
 void stk_reader__free(struct stk_reader *r);
+
+/* The recordings that it reads, in the order given; 1 unless it was opened for several. */
+unsigned int stk_reader__nr_members(const struct stk_reader *r);
+/*
+ * The reader of one of them, NULL beyond the last: to be asked for its metadata, totals and path,
+ * and whether it is live.  Its numbers are not those of the whole.
+ */
+const struct stk_reader *stk_reader__member(const struct stk_reader *r, unsigned int i);
+/* As it was opened; NULL for memory and for several recordings. */
+const char *stk_reader__path(const struct stk_reader *r);
+/*
+ * The number of boots that the recordings are of, as far as their metadata say; one without a boot
+ * id counts as another boot.  Equal task and process ids of different boots mean different tasks.
+ */
+unsigned int stk_reader__nr_boots(const struct stk_reader *r);
 
 /* ---- events, in time order ------------------------------------------------------------------- */
 
@@ -92,6 +133,8 @@ unsigned int stk_event__cpu(const struct stk_event *e);
 uint32_t stk_event__tid(const struct stk_event *e); /* kernel's pid: the thread */
 uint32_t stk_event__pid(const struct stk_event *e); /* kernel's tgid: the process */
 const char *stk_event__comm(const struct stk_event *e); /* may hold any bytes but NUL */
+/* The host's name in the recording that the event is from, else the path of that recording. */
+const char *stk_event__host(const struct stk_event *e);
 const struct stk_event_type *stk_event__type(const struct stk_event *e);
 uint32_t stk_event__kstack(const struct stk_event *e); /* number of the kernel stack, 0: none */
 /* The number of the user stack, 0: none; it may be a new one, where generated code was replaced. */
@@ -179,6 +222,10 @@ struct stk_span {
  * of its last two rounds are not in it, so any event may be missing there.  The same applies to
  * recordings older than format 1.2 after their last accounting and, if they are read from a pipe,
  * until that accounting has been read.
+ *
+ * Of several recordings of one boot, any event of a type may be missing when none that has this
+ * type was being recorded.  Where one says that it continues another (metadata, "continues"),
+ * nothing is missing between the two.
  */
 bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *span);
 
@@ -276,6 +323,8 @@ struct stk_frame {
 		       * generated code */
 	uint32_t node; /* caller tree node: the same node means the same frame and callers */
 	uint32_t parent; /* node of the caller, 0 at the root */
+	uint32_t kernel; /* kernel frames of several recordings: ip is an address in this kernel,
+			  * 0 in that of the first recording */
 };
 
 /* Stores at most max frames of a stack in ret_frames, innermost first; returns the full depth. */
@@ -283,7 +332,10 @@ int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *
 		       unsigned int max);
 #define STK_MAX_DEPTH 512 /* no stack is deeper than this */
 
-/* Resolves a kernel address that is not part of a stack (fields, %ps); sym and mod as above. */
+/*
+ * Resolves a kernel address that is not part of a stack (fields, %ps); sym and mod as above.  Of
+ * several recordings, the address is one in the event that was returned last.
+ */
 int stk_reader__kernel_symbol(struct stk_reader *r, uint64_t addr, struct stk_frame *ret_frame);
 
 /* ---- files of user frames -------------------------------------------------------------------- */
@@ -331,9 +383,9 @@ struct stk_user_symbol {
 };
 /*
  * Returns the function at an offset in a file for which the recording has no symbols, 0 or a
- * negative errno.  It is called at most once for each offset.  The offset is that of a byte of the
- * running or calling instruction: for a return address it is one less.  `file` is valid during the
- * call only.
+ * negative errno.  It is called at most once for each offset and recording.  The offset is that of
+ * a byte of the running or calling instruction: for a return address it is one less.  `file` is
+ * valid during the call only.
  */
 typedef int (*stk_symbolize_fn)(void *ctx, const struct stk_file *file, uint64_t offset,
 				struct stk_user_symbol *ret_symbol);

@@ -22,6 +22,7 @@ const struct value_row value_names[NR_VALUE_NAMES] = {
 	[VALUE_SYM] = { "sym", "event.sym", "_sym", VALUE_TEXT, "innermost function" },
 	[VALUE_CALLER] = { "caller", "event.caller", "_caller", VALUE_TEXT, "its caller" },
 	[VALUE_FILE] = { "file", "event.file", "_file", VALUE_TEXT, "its module or file" },
+	[VALUE_HOST] = { "host", "event.host", "_host", VALUE_TEXT, "host of the recording" },
 };
 
 #define FIELD_PREFIX "field."
@@ -269,6 +270,8 @@ static struct event_value generic_value(struct values *v, enum value_name name,
 		return frame_value(v, STACK_NAME_CALLER, e);
 	case VALUE_FILE:
 		return frame_value(v, STACK_NAME_FILE, e);
+	case VALUE_HOST:
+		return text(stk_event__host(e));
 	case NR_VALUE_NAMES:
 		break;
 	}

@@ -35,6 +35,7 @@ enum value_name {
 	VALUE_SYM, /* the innermost function, by name; none: no stack */
 	VALUE_CALLER, /* its caller */
 	VALUE_FILE, /* module or file of the innermost function; "[kernel]" */
+	VALUE_HOST, /* of the recording, else its path */
 	NR_VALUE_NAMES,
 };
 

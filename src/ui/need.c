@@ -224,11 +224,12 @@ int need__filters(struct reading *rd, bool at_end)
 	for (i = 0; i < sel->nr_choices && !code; i++)
 		if (sel->choices[i].filter)
 			code = judge_filter(rd, &sel->choices[i], at_end);
-	if (!code && !at_end && event_filters__user_names(sel->filters) &&
-	    !selection__is_file(rd->path))
+	for (i = 0; i < rd->nr_paths && selection__is_file(rd->paths[i]); i++)
+		;
+	if (!code && !at_end && event_filters__user_names(sel->filters) && i < rd->nr_paths)
 		log_warn("a filter tests names of user stacks, but '%s' is a pipe, in which they "
 			 "follow the events: only names in files of this machine match",
-			 rd->path);
+			 rd->paths[i]);
 	untested = event_filters__untested(sel->filters);
 	if (untested && at_end)
 		log_warn("'%s': events recorded without the fields that a filter tests are not "

@@ -27,6 +27,7 @@ struct head {
 	const char *value; /* "FILE"; NULL: the option takes no value */
 	bool is_optional; /* the value, or the operand, is optional */
 	bool is_operand;
+	bool is_list; /* an operand that takes all words that are left */
 };
 
 static struct head head_of(const struct opt *o)
@@ -37,7 +38,8 @@ static struct head head_of(const struct opt *o)
 	if (h.is_operand) {
 		h.is_optional = o->head[0] == '[';
 		h.name = o->head + h.is_optional;
-		h.len = strcspn(h.name, " ]");
+		h.len = strcspn(h.name, " ].");
+		h.is_list = h.name[h.len] == '.';
 		return h;
 	}
 	h.letter = o->head[1] == '-' ? '\0' : o->head[1];
@@ -343,7 +345,8 @@ static int parse_operand(struct parse *p)
 	if (!o->head)
 		return surplus_operand(p);
 	if (o->kind != OPT_KIND_REST) {
-		p->operand = next_operand(o + 1);
+		if (!head_of(o).is_list)
+			p->operand = next_operand(o + 1);
 		return take(p->cmd, p->into, o, p->argv[p->at]);
 	}
 	*(char *const **)((char *)p->into + o->at) = p->argv + p->at;

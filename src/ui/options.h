@@ -47,7 +47,7 @@ struct opt {
 	/*
 	 * "-o, --output FILE"; "--user-stacks[=HOW]" if the value is optional.  Without a dash the
 	 * row is an operand: "FORMAT", or "[FILE]" if it is optional; operands are taken in the
-	 * order of their rows.  NULL ends the table.
+	 * order of their rows, and "[FILE...]" takes one after another.  NULL ends the table.
 	 */
 	const char *head;
 	/* For --help, which wraps it; %s is the list of words.  NULL: not shown. */

@@ -29,11 +29,34 @@ static void on_interrupt(int sig)
 	interrupted = 1;
 }
 
+int reading__take_path(void *into, const struct opt *o, const char *arg)
+{
+	struct reading *rd = into;
+
+	return array__append(&rd->paths, &rd->nr_paths, arg);
+}
+
 int reading__take_debug_dir(void *into, const struct opt *o, const char *arg)
 {
 	struct reading *rd = into;
 
 	return user_names__add_debug_dir(&rd->names, arg) ? CMD_FAILURE : CMD_OK;
+}
+
+/* The default path, and what messages call several recordings. */
+static int choose_paths(struct reading *rd)
+{
+	rd->is_default = !rd->nr_paths;
+	if (rd->is_default &&
+	    reading__take_path(rd, NULL,
+			       rd->only_files ? DEFAULT_FILE : standard_input__or(DEFAULT_FILE)))
+		return log_err(-ENOMEM, "remember the recording");
+	rd->path = rd->paths[0];
+	if (rd->nr_paths > 1 &&
+	    asprintf(&rd->several, "%s and %u more", rd->path, rd->nr_paths - 1) < 0)
+		return log_err(-ENOMEM, "remember the recordings");
+	rd->path = rd->several ?: rd->path;
+	return CMD_OK;
 }
 
 int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char **argv)
@@ -49,13 +72,12 @@ int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char *
 		return ui__usage_error(
 			rd->command,
 			"--inline reads files, --no-symbols forbids that: give one of them");
-	if (rd->path && rd->input)
-		return ui__usage_error(rd->command, "give one recording, not '%s' and -i %s",
-				       rd->path, rd->input);
-	rd->path = rd->path ?: rd->input;
-	rd->is_default = !rd->path;
-	if (!rd->path)
-		rd->path = rd->only_files ? DEFAULT_FILE : standard_input__or(DEFAULT_FILE);
+	if (rd->only_one && rd->nr_paths > 1)
+		return ui__usage_error(rd->command, "give one recording, not '%s' and '%s'",
+				       rd->paths[0], rd->paths[1]);
+	code = choose_paths(rd);
+	if (code)
+		return code;
 	selection__complete(&rd->sel);
 	for (i = 0; i < rd->sel.nr_times; i++)
 		if (rd->follow && time_span__has(&rd->sel.times[i], TIME_PERCENT))
@@ -69,7 +91,10 @@ int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char *
 static int open_picture(struct reading *rd)
 {
 	const struct output_opts opts = {
-		.path = rd->flamegraph, .inputs = &rd->path, .nr_inputs = 1, .force = rd->force
+		.path = rd->flamegraph,
+		.inputs = rd->paths,
+		.nr_inputs = rd->nr_paths,
+		.force = rd->force,
 	};
 
 	return rd->flamegraph ? output__open(&opts, &rd->picture) : 0;
@@ -78,6 +103,19 @@ static int open_picture(struct reading *rd)
 static const char *shown_function(void *ctx, const char *sym)
 {
 	return user_names__function(ctx, sym);
+}
+
+static int check_boots(const struct reading *rd)
+{
+	unsigned int nr = stk_reader__nr_boots(rd->reader);
+
+	if (!rd->one_boot || nr == 1)
+		return CMD_OK;
+	log_err(0,
+		"the recordings are of %u boots, in which the same thread ids mean different tasks: "
+		"give %s those of one boot at a time",
+		nr, rd->command);
+	return CMD_FAILURE;
 }
 
 static void select_events(struct reading *rd);
@@ -100,10 +138,10 @@ int reading__open(struct reading *rd, unsigned int want)
 		return CMD_FAILURE;
 	}
 	/* The reader logs every failure but -ENOMEM. */
-	err = stk_reader__open(rd->path, &opts, &rd->reader);
+	err = stk_reader__open_many(rd->paths, rd->nr_paths, &opts, &rd->reader);
 	if (err == -ENOMEM)
 		log_err(err, "read '%s'", rd->path);
-	if (err || open_picture(rd))
+	if (err || check_boots(rd) || open_picture(rd))
 		return CMD_FAILURE;
 	rd->filter_names = (struct event_filter_opts){ shown_function, &rd->names };
 	err = selection__start(&rd->sel, rd->reader, &rd->filter_names);
@@ -257,7 +295,8 @@ static bool begin(struct reading *rd)
 	rd->begun = true;
 	/* The first event that is returned need not be the first one of the recording. */
 	stk_reader__totals(rd->reader, &t);
-	if (need__filters(rd, false) || selection__find_times(&rd->sel, rd->path, t.first_ts))
+	if (need__filters(rd, false) ||
+	    selection__find_times(&rd->sel, rd->paths, rd->nr_paths, t.first_ts))
 		rd->code = CMD_FAILURE;
 	return !rd->code;
 }
@@ -383,9 +422,25 @@ static void warn_unverified(const struct reading *rd)
 	}
 }
 
+static void warn_unclean(const struct reading *rd, unsigned int i)
+{
+	const struct stk_reader *r = stk_reader__member(rd->reader, i);
+	struct stk_totals t;
+
+	stk_reader__totals(r, &t);
+	if (t.clean_end)
+		return;
+	if (stk_reader__is_live(r) || (rd->live && rd->nr_paths == 1))
+		log_warn("'%s' is being recorded: events not written yet are missing",
+			 rd->paths[i]);
+	else
+		log_warn("'%s' ended abruptly: the last events may be missing", rd->paths[i]);
+}
+
 int reading__finish(struct reading *rd)
 {
 	struct stk_totals t;
+	unsigned int i;
 
 	stk_reader__totals(rd->reader, &t);
 	if (t.bad_blocks) {
@@ -393,10 +448,8 @@ int reading__finish(struct reading *rd)
 			t.bad_blocks == 1 ? "" : "s");
 		rd->code = CMD_FAILURE;
 	}
-	if (rd->at_end && !t.clean_end && !rd->code && reading__is_live(rd))
-		log_warn("'%s' is being recorded: events not written yet are missing", rd->path);
-	else if (rd->at_end && !t.clean_end && !rd->code)
-		log_warn("'%s' ended abruptly: the last events may be missing", rd->path);
+	for (i = 0; rd->at_end && !t.clean_end && !rd->code && i < rd->nr_paths; i++)
+		warn_unclean(rd, i);
 	if (rd->at_end && (need__selected(rd) || need__filters(rd, true)))
 		rd->code = CMD_FAILURE;
 	warn_unverified(rd);
@@ -410,4 +463,6 @@ void reading__free(struct reading *rd)
 	output__free(rd->picture);
 	user_names__free(&rd->names);
 	selection__clear(&rd->sel);
+	free(rd->paths);
+	free(rd->several);
 }

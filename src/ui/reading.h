@@ -16,12 +16,14 @@
  * Option rows that several commands share.  type is the command's struct; rd, a struct reading, is
  * its first member, and the rows set members of it.
  */
-#define READING_OPTIONS(type, rd, text) \
-	{ "-i, --input FILE", text, OPT_TEXT(struct reading, input) }, \
-	{ "[FILE]", NULL, .kind = OPT_KIND_TEXT, \
-	  .at = OPT_AT(struct reading, path, const char *) + \
-		0 * sizeof(char[offsetof(type, rd) ? -1 : 1]) }
+#define READING_OPTIONS_OF(type, rd, text, operand) \
+	{ "-i, --input FILE", text, OPT_FN(reading__take_path) }, \
+	{ operand, NULL, OPT_FN(reading__take_path), \
+	  .at = 0 * sizeof(char[offsetof(type, rd) ? -1 : 1]) }
+#define READING_OPTIONS(type, rd, text) READING_OPTIONS_OF(type, rd, text, "[FILE...]")
 #define A_RECORDING "the recording (default standard input or trace.stk)"
+/* For commands that read one recording. */
+#define READING_OPTIONS_ONE(type, rd, text) READING_OPTIONS_OF(type, rd, text, "[FILE]")
 
 #define JSON_OPTION(text) \
 	{ "--json", text, OPT_FLAG(struct reading, json) }
@@ -82,15 +84,20 @@
 	FORCE_OPTION("replace OUT.svg even if it is a recording")
 /* clang-format on */
 
+int reading__take_path(void *into, const struct opt *o, const char *arg);
 int reading__take_debug_dir(void *into, const struct opt *o, const char *arg);
 
 struct reading {
 	const char *command;
-	const char *path; /* FILE; after reading__options() the recording to read */
-	const char *input; /* -i */
-	bool is_default; /* path was not given */
+	const char **paths; /* FILE and -i; after reading__options() the recordings to read */
+	unsigned int nr_paths;
+	const char *path; /* after reading__options(): the recording, or "FILE and N more" */
+	char *several; /* holds path */
+	bool is_default; /* no path was given */
+	bool one_boot; /* tasks are known by their ids: recordings of several boots are refused */
 	bool json, follow;
 	bool no_notes; /* no lines "# ..." in text */
+	bool only_one; /* several recordings are refused */
 	bool only_files; /* standard input cannot be the recording */
 	bool every; /* reading__next() returns events that are not selected, too */
 	bool only_events; /* it applies -e and --filter only: the rest selects something else */

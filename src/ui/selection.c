@@ -138,14 +138,14 @@ void selection__clear(struct selection *sel)
 /* ---- times ----------------------------------------------------------------------------------- */
 
 /* Reads the recording to its end, but none of its events; 0: no time is known. */
-static uint64_t find_last_ts(const char *path)
+static uint64_t find_last_ts(const char *const *paths, unsigned int nr)
 {
 	const struct stk_reader_opts opts = { .size = sizeof(opts), .want = STK_WANT_FIELDS };
 	const struct stk_event *e;
 	struct stk_totals t = { 0 };
 	struct stk_reader *r;
 
-	if (stk_reader__open(path, &opts, &r))
+	if (stk_reader__open_many(paths, nr, &opts, &r))
 		return 0;
 	while (stk_reader__next(r, &e) > 0)
 		;
@@ -162,14 +162,20 @@ bool selection__is_file(const char *path)
 	       S_ISREG(st.st_mode);
 }
 
-static int find_last(const char *path, struct time_base *base)
+static int find_last(const char *const *paths, unsigned int nr, struct time_base *base)
 {
-	if (!selection__is_file(path)) {
+	static const char *const input = "/dev/stdin"; /* a file: read from its beginning */
+	bool is_input = nr == 1 && !strcmp(paths[0], "-");
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (selection__is_file(paths[i]))
+			continue;
 		log_err(0, "--time: a percentage needs a file: where the recording ends is unknown "
 			   "as long as it comes from a pipe");
 		return CMD_FAILURE;
 	}
-	base->last_ts = find_last_ts(strcmp(path, "-") ? path : "/dev/stdin");
+	base->last_ts = find_last_ts(is_input ? &input : paths, nr);
 	return CMD_OK;
 }
 
@@ -187,7 +193,8 @@ static int find_time(struct time_span *span, const struct time_base *base, const
 	return err ? CMD_FAILURE : CMD_OK;
 }
 
-int selection__find_times(struct selection *sel, const char *path, uint64_t first_ts)
+int selection__find_times(struct selection *sel, const char *const *paths, unsigned int nr_paths,
+			  uint64_t first_ts)
 {
 	unsigned int i;
 	int code = CMD_OK;
@@ -199,8 +206,8 @@ int selection__find_times(struct selection *sel, const char *path, uint64_t firs
 		if (time_span__is_absolute(span))
 			continue;
 		if (time_span__has(span, TIME_PERCENT) && !sel->base.last_ts)
-			code = find_last(path, &sel->base);
-		code = code ?: find_time(span, &sel->base, path);
+			code = find_last(paths, nr_paths, &sel->base);
+		code = code ?: find_time(span, &sel->base, paths[0]);
 	}
 	return code;
 }

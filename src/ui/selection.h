@@ -67,10 +67,11 @@ void selection__complete(struct selection *sel);
 int selection__start(struct selection *sel, struct stk_reader *r,
 		     const struct event_filter_opts *names);
 /*
- * At the first event: finds the times that refer to the recording, whose path is needed to read it
+ * At the first event: finds the times that refer to the recording, whose paths are needed to read it
  * to its end for percentages.  CMD_OK, or CMD_FAILURE after a message.
  */
-int selection__find_times(struct selection *sel, const char *path, uint64_t first_ts);
+int selection__find_times(struct selection *sel, const char *const *paths, unsigned int nr_paths,
+			  uint64_t first_ts);
 /* Appends " time 12.500000 to 13.000000" for these times, several with commas. */
 void selection__put_times(const struct selection *sel, struct strbuf *b);
 void selection__clear(struct selection *sel);

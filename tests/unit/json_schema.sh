@@ -51,6 +51,8 @@ run()
 	printf '%s\t%s.out\n' "$1" "$nr" >>runs
 }
 
+run info rmap.stk waits.stk
+run script rmap.stk waits.stk
 for f in *.stk; do
 	run info "$f"
 	run script "$f"

@@ -11,10 +11,20 @@
 
 enum { ANNOTATE_KERNEL = 1u << 0, ANNOTATE_USER = 1u << 1 };
 
+/* The last operand is FUNCTION, those before it are FILEs. */
+static int take_word(void *into, const struct opt *o, const char *arg)
+{
+	struct annotated *an = into;
+	int err = an->function ? reading__take_path(an, o, an->function) : 0;
+
+	an->function = arg;
+	return err;
+}
+
 /* clang-format off */
 static const struct opt options[] = {
-	{ "FUNCTION", NULL, OPT_TEXT(struct annotated, function) },
-	READING_OPTIONS(struct annotated, rd, A_RECORDING),
+	{ "-i, --input FILE", A_RECORDING, OPT_FN(reading__take_path) },
+	{ "[FILE...]", NULL, OPT_FN(take_word) },
 	{ "--by BY", "list by %s (default line, if source lines are known)",
 	  OPT_WORD(struct annotated, by), WORDS("line", "insn") },
 	{ "--children", "count the events with a frame of the function anywhere in a stack",
@@ -38,23 +48,18 @@ static void annotated__free(struct annotated *an)
 	reading__free(&an->rd);
 }
 
-/* The last operand is FUNCTION: with one before it, that is FILE. */
-static int take_operands(struct annotated *an)
+static int check_operands(struct annotated *an)
 {
-	const char *first = an->function;
-
 	an->inlines = an->rd.names.inlines;
 	if (an->inlines && an->by == ANNOTATE_BY_INSN)
 		return ui__usage_error(an->rd.command, "--inline is about source lines: it "
 						       "excludes --by insn");
+	if (!an->function)
+		return ui__usage_error(an->rd.command, "FUNCTION is missing");
 	if (an->rd.is_default && strcmp(an->rd.path, "-") && access(an->rd.path, F_OK) &&
-	    !access(first, F_OK))
+	    !access(an->function, F_OK))
 		return ui__usage_error(an->rd.command, "FUNCTION is missing: '%s' is a file",
-				       first);
-	if (an->rd.is_default || an->rd.input)
-		return CMD_OK;
-	an->function = an->rd.path;
-	an->rd.path = first;
+				       an->function);
 	return CMD_OK;
 }
 
@@ -132,7 +137,7 @@ static int run(int argc, char **argv)
 	int code, err;
 
 	code = reading__options(&an.rd, &cmd_annotate, argc, argv);
-	code = code ?: take_operands(&an);
+	code = code ?: check_operands(&an);
 	an.rd.names.inlines = an.by != ANNOTATE_BY_INSN && !an.rd.names.no_symbols;
 	code = code ?: reading__open(&an.rd, STK_WANT_EVENTS);
 	if (code)
@@ -155,7 +160,7 @@ const struct cmd cmd_annotate = {
 	.summary = "the events of one function, by source line or instruction",
 	.run = run,
 	.options = options,
-	.usage = "[OPTIONS] [FILE] FUNCTION",
+	.usage = "[OPTIONS] [FILE...] FUNCTION",
 	.text = "Prints where in FUNCTION events happened, by source line or instruction.\n",
 	.notes = "FUNCTION is NAME, or NAME@PLACE if several have that name: PLACE is a kernel\n"
 		 "module, 'kernel', or the path or name of a file.\n",

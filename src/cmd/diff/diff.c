@@ -48,7 +48,7 @@ static int take_latency(void *into, const struct opt *o, const char *arg)
 /* clang-format off */
 static const struct opt options[] = {
 	{ "A", "the recording to compare with: before the change",
-	  .kind = OPT_KIND_TEXT, .at = OPT_AT(struct reading, path, const char *) },
+	  OPT_FN(reading__take_path) },
 	{ "B", "the recording to compare: after the change",
 	  OPT_TEXT(struct diff_reading, second) },
 	{ "--per EVENT", "compare the number of events per 'second' (default), per 'event' of the "
@@ -148,7 +148,7 @@ static int parse_options(struct diff_cmd *c, int argc, char **argv)
 	code = code ?: parse_reading(b, argc, argv);
 	if (code)
 		return code;
-	b->l.rd.path = b->second;
+	b->l.rd.path = b->l.rd.paths[0] = b->second;
 	if (b->time_b)
 		b->l.rd.sel.nr_times = 0;
 	if (b->time_b && selection__take_time(&b->l.rd, NULL, b->time_b))

@@ -139,10 +139,13 @@ static int read_all(struct info *in, unsigned int want)
  */
 static int read_recording(struct info *in)
 {
-	bool once = !strcmp(in->rd.path, "-") || in->rd.follow;
-	unsigned int want = once ? STK_WANT_EVENTS : STK_WANT_FIELDS;
+	bool once = in->rd.follow;
+	unsigned int want, i;
 	int code;
 
+	for (i = 0; i < in->rd.nr_paths; i++)
+		once |= !strcmp(in->rd.paths[i], "-");
+	want = once ? STK_WANT_EVENTS : STK_WANT_FIELDS;
 	code = reading__open(&in->rd, want);
 	if (code)
 		return code;

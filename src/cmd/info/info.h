@@ -44,8 +44,10 @@ extern const struct reason info_filtered_by[], info_lost_by[], info_fell_by[], i
 	info_walk_left[], info_walk_checks[], info_ustack_ways[], info_ustack_ends[], info_full[],
 	info_samples[];
 
-/* "clean", "abrupt", or "recording" if it is in progress. */
-const char *info__ended(const struct info *in);
+/* Whether this one of the recordings is in progress. */
+bool info__is_running(const struct info *in, const struct stk_reader *member);
+/* "clean", "abrupt", or "recording" if it is in progress; member NULL: all recordings. */
+const char *info__ended(const struct info *in, const struct stk_reader *member);
 #define INFO_COST_MIN 8 /* fewer measured events give no cost */
 /* Estimated ns that the recorder programs took for all events, from the measured ones. */
 uint64_t info__cost(const struct account *a);

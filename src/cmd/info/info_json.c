@@ -138,14 +138,46 @@ static void json_user_stacks(struct info *in)
 	json__end(j);
 }
 
+/* A recording of several. */
+static void json_file(struct info *in, unsigned int i)
+{
+	const struct stk_reader *r = stk_reader__member(in->rd.reader, i);
+	struct json *j = &in->out.json;
+	struct stk_totals t;
+
+	stk_reader__totals(r, &t);
+	json__object(j, NULL);
+	json__string(j, "file", in->rd.paths[i]);
+	json__string(j, "ended", info__ended(in, r));
+	json__string(j, "host", stk_reader__meta(r, "hostname"));
+	json__string(j, "boot_id", stk_reader__meta(r, "boot_id"));
+	json__string(j, "uuid", stk_reader__meta(r, "uuid"));
+	json__u64(j, "bytes", t.bytes);
+	json__end(j);
+}
+
+static void json_files(struct info *in)
+{
+	struct json *j = &in->out.json;
+	unsigned int i;
+
+	if (in->rd.nr_paths == 1)
+		return;
+	json__array(j, "files");
+	for (i = 0; i < in->rd.nr_paths; i++)
+		json_file(in, i);
+	json__end(j);
+}
+
 void info__put_json(struct info *in)
 {
 	unsigned int i, nr = stk_reader__nr_types(in->rd.reader);
 	struct json *j = &in->out.json;
 
 	json__record(j, "info");
-	json__string(j, "file", in->rd.path);
-	json__string(j, "ended", info__ended(in));
+	json__string(j, "file", in->rd.paths[0]);
+	json_files(in);
+	json__string(j, "ended", info__ended(in, NULL));
 	json__bool(j, "accounted", in->accounted);
 	json__object(j, "totals");
 	json_account(in, &in->total);

@@ -26,9 +26,19 @@ const struct reason info_samples[] = {
 	{ 0, NULL },
 };
 
-const char *info__ended(const struct info *in)
+bool info__is_running(const struct info *in, const struct stk_reader *member)
 {
-	return in->t.clean_end ? "clean" : in->running ? "recording" : "abrupt";
+	return in->running && (in->rd.nr_paths == 1 || stk_reader__is_live(member));
+}
+
+const char *info__ended(const struct info *in, const struct stk_reader *member)
+{
+	bool running = member ? info__is_running(in, member) : in->running;
+	struct stk_totals t = in->t;
+
+	if (member)
+		stk_reader__totals(member, &t);
+	return t.clean_end ? "clean" : running ? "recording" : "abrupt";
 }
 
 uint64_t info__cost(const struct account *a)

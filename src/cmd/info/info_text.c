@@ -98,14 +98,32 @@ static void put_when(struct info *in)
 	strbuf__putc(b, '\n');
 }
 
+static void put_file(struct info *in, unsigned int i)
+{
+	const struct stk_reader *r = stk_reader__member(in->rd.reader, i);
+	const char *host = stk_reader__meta(r, "hostname"), *path = in->rd.paths[i];
+	struct stk_totals t;
+
+	stk_reader__totals(r, &t);
+	put_label(in, "File");
+	put_string(in, strcmp(path, "-") ? path : "standard input");
+	strbuf__printf(&in->out.b, ", %s, %s", text__bytes(t.bytes).s,
+		       t.clean_end	       ? "ended cleanly" :
+		       info__is_running(in, r) ? "recording in progress" :
+						 "ended abruptly: the last events may be missing");
+	if (in->rd.nr_paths > 1 && host) {
+		strbuf__puts(&in->out.b, ", host ");
+		put_string(in, host);
+	}
+	strbuf__putc(&in->out.b, '\n');
+}
+
 static void put_what(struct info *in)
 {
-	put_label(in, "File");
-	put_string(in, strcmp(in->rd.path, "-") ? in->rd.path : "standard input");
-	strbuf__printf(&in->out.b, ", %s, %s\n", text__bytes(in->t.bytes).s,
-		       in->t.clean_end ? "ended cleanly" :
-		       in->running     ? "recording in progress" :
-					 "ended abruptly: the last events may be missing");
+	unsigned int i;
+
+	for (i = 0; i < in->rd.nr_paths; i++)
+		put_file(in, i);
 	put_when(in);
 	put_meta(in);
 }

@@ -105,7 +105,9 @@ static int put_latency(struct latency *l)
 
 static int run(int argc, char **argv)
 {
-	_cleanup_(latency__free) struct latency l = { .rd.every = true, .top = 5, .shown = 10 };
+	_cleanup_(latency__free) struct latency l = {
+		.rd.every = true, .rd.one_boot = true, .top = 5, .shown = 10
+	};
 	int code;
 
 	code = parse_options(&l, argc, argv) ?:

@@ -315,7 +315,7 @@ static int check(struct lifecycle_cmd *c)
 	log_err(0,
 		"'%s' has no process with an id of --pid; 'stackonce lifecycle --tree %s' lists "
 		"those it has",
-		c->rd.path, c->rd.path);
+		c->rd.path, c->rd.paths[0]);
 	return CMD_FAILURE;
 }
 
@@ -381,7 +381,7 @@ static void lifecycle_cmd__free(struct lifecycle_cmd *c)
 
 static int run(int argc, char **argv)
 {
-	_cleanup_(lifecycle_cmd__free) struct lifecycle_cmd c = { .top = 20 };
+	_cleanup_(lifecycle_cmd__free) struct lifecycle_cmd c = { .rd.one_boot = true, .top = 20 };
 	int code;
 
 	code = parse_options(&c, argc, argv) ?:

@@ -21,6 +21,7 @@ enum script_column_kind {
 	COL_FIELDS,
 	COL_KSTACK,
 	COL_USTACK,
+	COL_HOST,
 	COL_FIELD, /* an event's field, by name */
 };
 

@@ -13,7 +13,7 @@ const char *const script_column_names[] = {
 	[COL_COMM] = "comm",	 [COL_PID] = "pid",	  [COL_TID] = "tid",
 	[COL_CPU] = "cpu",	 [COL_FLAGS] = "flags",	  [COL_TIME] = "ts",
 	[COL_EVENT] = "event",	 [COL_FIELDS] = "fields", [COL_KSTACK] = "kstack",
-	[COL_USTACK] = "ustack", [COL_FIELD] = NULL,
+	[COL_USTACK] = "ustack", [COL_HOST] = "host",	  [COL_FIELD] = NULL,
 };
 
 int script__take_fields(void *into, const struct opt *o, const char *list)
@@ -158,6 +158,8 @@ static __always_inline void put_column(struct script *s, enum script_column_kind
 		return put_stack(s, name, stk_event__kstack(e));
 	case COL_USTACK:
 		return put_stack(s, name, stk_event__ustack(e));
+	case COL_HOST:
+		return put_text(s, name, stk_event__host(e), strlen(stk_event__host(e)));
 	case COL_FIELD:
 		return put_field(s, s->columns[column].name, t, t->fields[column], e);
 	}
@@ -228,6 +230,8 @@ void script__json(struct script *s, const struct stk_event *e)
 	for (i = 0; i < s->nr_columns; i++)
 		put_column(s, s->columns[i].kind, i, t, e);
 	if (!s->nr_columns) {
+		if (stk_reader__nr_boots(s->rd.reader) > 1)
+			put_column(s, COL_HOST, 0, t, e);
 		put_column(s, COL_TIME, 0, t, e);
 		put_column(s, COL_CPU, 0, t, e);
 		put_column(s, COL_PID, 0, t, e);

@@ -257,6 +257,10 @@ void script__line(struct script *s, const struct stk_event *e)
 		return;
 	if (s->ids && !s->no_stacks)
 		script__put_files(s, e);
+	if (stk_reader__nr_boots(s->rd.reader) > 1) {
+		strbuf__text(b, stk_event__host(e));
+		strbuf__putc(b, ' ');
+	}
 	put_task_cached(s, event_comm(e), stk_event__tid(e));
 	strbuf__putc(b, '[');
 	put_padded(b, stk_event__cpu(e), 3, '0');

@@ -19,7 +19,7 @@ volatile sig_atomic_t sql_cmd__stop;
 /* clang-format off */
 static const struct opt options[] = {
 	{ "-i, --input FILE", "the recording (default trace.stk)",
-	  OPT_TEXT(struct sql_cmd, rd.input) },
+	  OPT_TEXT(struct sql_cmd, input) },
 	{ "[FILE]", NULL, OPT_TEXT(struct sql_cmd, words[0]) },
 	{ "[SQL]", NULL, OPT_TEXT(struct sql_cmd, words[1]) },
 	JSON_OPTION("print one JSON object per row"),
@@ -63,18 +63,16 @@ static int take_words(struct sql_cmd *c)
 	const char *file = c->words[0];
 
 	c->query = c->words[1];
-	if (file && !c->query && (c->rd.input || is_query(file))) {
+	if (file && !c->query && (c->input || is_query(file))) {
 		c->query = file;
 		file = NULL;
 	}
-	if (file && c->rd.input)
+	if (file && c->input)
 		return ui__usage_error(c->rd.command, "give one recording, not '%s' and -i %s",
-				       file, c->rd.input);
-	if (file) {
-		c->rd.path = file;
-		c->rd.is_default = false;
-	}
-	if (!strcmp(c->rd.path, "-"))
+				       file, c->input);
+	c->is_default = !file && !c->input;
+	c->path = file ?: c->input ?: c->rd.path;
+	if (!strcmp(c->path, "-"))
 		return ui__usage_error(c->rd.command, "standard input cannot be the recording: a "
 						      "query may read it several times");
 	return CMD_OK;
@@ -99,7 +97,7 @@ static int parse_options(struct sql_cmd *c, int argc, char **argv)
 static int open_recording(struct sql_cmd *c)
 {
 	const struct sql_opts opts = {
-		.path = c->rd.path,
+		.path = c->path,
 		.names = &c->rd.names,
 		.partial = c->partial,
 		.temp_bytes = c->temp_bytes,
@@ -107,10 +105,10 @@ static int open_recording(struct sql_cmd *c)
 		.stop = &sql_cmd__stop,
 	};
 
-	if (c->rd.is_default && access(c->rd.path, F_OK)) {
+	if (c->is_default && access(c->path, F_OK)) {
 		log_err(0,
 			"there is no '%s' here: give FILE, or record one with 'stackonce record'",
-			c->rd.path);
+			c->path);
 		return CMD_FAILURE;
 	}
 	return sql__open(&c->sql, &opts) ? CMD_FAILURE : CMD_OK;
@@ -119,7 +117,7 @@ static int open_recording(struct sql_cmd *c)
 static int save(struct sql_cmd *c)
 {
 	const struct output_opts opts = {
-		.path = c->save, .inputs = &c->rd.path, .nr_inputs = 1, .force = c->rd.force
+		.path = c->save, .inputs = &c->path, .nr_inputs = 1, .force = c->rd.force
 	};
 	_cleanup_(output__freep) struct output *o = NULL;
 	int err = output__open(&opts, &o);
@@ -133,7 +131,7 @@ static int save(struct sql_cmd *c)
 
 static int say_damaged(const struct sql_cmd *c)
 {
-	log_err(0, "'%s' is damaged: the answer lacks what cannot be read", c->rd.path);
+	log_err(0, "'%s' is damaged: the answer lacks what cannot be read", c->path);
 	return -EBADMSG;
 }
 
@@ -146,9 +144,9 @@ static int finish(struct sql_cmd *c, int err)
 	if (!err && c->sql.rec.damaged)
 		err = say_damaged(c);
 	else if (!err && !t.clean_end && stk_reader__is_live(c->sql.rec.reader))
-		log_warn("'%s' is being recorded: events not written yet are missing", c->rd.path);
+		log_warn("'%s' is being recorded: events not written yet are missing", c->path);
 	else if (!err && !t.clean_end)
-		log_warn("'%s' ended abruptly: the last events may be missing", c->rd.path);
+		log_warn("'%s' ended abruptly: the last events may be missing", c->path);
 	user_names__finish(&c->rd.names);
 	if (c->verbose) {
 		ui__set_log_level(STK_LOG_DEBUG);

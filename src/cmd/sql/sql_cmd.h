@@ -10,7 +10,9 @@
 struct sql_cmd {
 	struct reading rd;
 	struct out out;
-	const char *words[2]; /* as given */
+	const char *words[2], *input; /* as given */
+	const char *path; /* of the recording */
+	bool is_default; /* it was not given */
 	const char *query; /* NULL: standard input */
 	bool csv, partial, verbose;
 	const char *save; /* --save; NULL: not given */

@@ -174,7 +174,7 @@ static int check_events(struct futex *fx)
 
 static int run(int argc, char **argv)
 {
-	_cleanup_(futex__free) struct futex fx = { 0 };
+	_cleanup_(futex__free) struct futex fx = { .w.rd.one_boot = true };
 	int code, finished;
 
 	code = waits__options(&fx.w, &cmd_futex, argc, argv) ?:

@@ -117,7 +117,7 @@ static int check_events(struct offcpu *oc)
 
 static int run(int argc, char **argv)
 {
-	_cleanup_(offcpu__free) struct offcpu oc = { 0 };
+	_cleanup_(offcpu__free) struct offcpu oc = { .w.rd.one_boot = true };
 	int code, finished;
 
 	code = waits__options(&oc.w, &cmd_offcpu, argc, argv) ?:

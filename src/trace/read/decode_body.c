@@ -213,7 +213,7 @@ int rd_decode_part(struct arena *mem, struct rd_part *p, struct bytes_cur *c)
 static void put_common(const struct stk_event *e, uint8_t *rec)
 {
 	const struct rd_tuple *t = e->tuple;
-	uint16_t id = t->type->layout->id;
+	uint16_t id = t->type->shown->layout->id;
 	uint32_t tid = e->r->tasks[t->task].tid;
 
 	memcpy(rec, &id, sizeof(id));

@@ -6,7 +6,7 @@
  * time is reached.  The marker of round r+1 says that nothing older than the end of round r
  * follows: events up to there may be delivered.
  */
-#include "reader.h"
+#include "many.h"
 
 #include "cleanup.h"
 
@@ -312,19 +312,21 @@ const char *stk_event__comm(const struct stk_event *e)
 
 const struct stk_event_type *stk_event__type(const struct stk_event *e)
 {
-	return e->tuple->type;
+	return e->tuple->type->shown;
 }
 
 uint32_t stk_event__kstack(const struct stk_event *e)
 {
-	return e->tuple->kstack;
+	return e->r->member ? rd_many__stack(e->r->member, e->tuple->kstack) : e->tuple->kstack;
 }
 
 uint32_t stk_event__ustack(const struct stk_event *e)
 {
 	uint32_t number = e->tuple->ustack;
 
-	return number && e->r->nr_replaced ? rd_replaced__stack(e->r, number, e->ts) : number;
+	if (number && e->r->nr_replaced)
+		number = rd_replaced__stack(e->r, number, e->ts - e->r->shift);
+	return e->r->member ? rd_many__stack(e->r->member, number) : number;
 }
 
 unsigned int stk_event__marks(const struct stk_event *e)

@@ -15,7 +15,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "losses.h"
-#include "reader.h"
+#include "many.h"
 #include "trace/stk.h"
 #include "trace_entry.h"
 
@@ -544,6 +544,8 @@ bool stk_reader__may_miss(struct stk_reader *r, const struct stk_span *s)
 {
 	struct rd_losses *l = &r->losses;
 
+	if (r->many)
+		return rd_many__may_miss(r, s);
 	if (!l->looked_ahead)
 		look_ahead(r);
 	return l->failed || is_truncated(r, s) || lost_within(l, s) || any_touches(&l->open, s) ||
@@ -578,6 +580,8 @@ int stk_reader__next_loss(struct stk_reader *r, uint64_t until, struct stk_loss 
 	struct rd_losses *l = &r->losses;
 	const struct rd_loss *loss;
 
+	if (r->many)
+		return rd_many__next_loss(r, until, ret_loss);
 	if (l->looked_ahead && !r->end && l->delivered == l->nr)
 		return 0;
 	look_ahead(r);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* The file map of a recording, and the symbols of its files. */
-#include "reader.h"
+#include "many.h"
 
 #include "array.h"
 #include "cleanup.h"
@@ -28,7 +28,7 @@ static bool same(struct view v, const char *s)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* A hash that no other file has or had.  It depends only on the recording up to here. */
-static int unique_hash(struct stk_reader *r, struct stk_file *f)
+int rd_unique_hash(struct stk_reader *r, struct stk_file *f)
 {
 	uint32_t h = file_hash(f->id, f->id_len, f->path, f->size, f->mtime_ns), known;
 	int64_t got;
@@ -53,7 +53,7 @@ static int unique_hash(struct stk_reader *r, struct stk_file *f)
 }
 
 /* The last part of the path. */
-static const char *module_name(const struct stk_file *f)
+const char *rd_module_name(const struct stk_file *f)
 {
 	const char *slash = strrchr(f->path, '/');
 
@@ -132,12 +132,12 @@ static int update_file(struct stk_reader *r, struct rd_file *file, const struct 
 	f.hash = file->f.hash;
 	/* with a build id the hash is the same as on other machines */
 	if (!file->f.number || (f.id_len && !file->f.id_len)) {
-		err = unique_hash(r, &f);
+		err = rd_unique_hash(r, &f);
 		if (err)
 			return err;
 	}
 	file->f = f;
-	file->module = module_name(&f);
+	file->module = rd_module_name(&f);
 	return 0;
 }
 
@@ -194,9 +194,10 @@ void rd_files__free(struct stk_reader *r)
 	free(r->answers);
 }
 
-/* NULL: unknown, or lost with a bad block. */
-static struct rd_file *find_file(const struct stk_reader *r, uint32_t number)
+struct rd_file *rd_find_file(const struct stk_reader *r, uint32_t number)
 {
+	if (r->many)
+		rd_many__refresh_files(r);
 	return number && number < r->nr_files && r->files[number].f.number ? &r->files[number] :
 									     NULL;
 }
@@ -208,7 +209,7 @@ uint32_t stk_reader__nr_files(const struct stk_reader *r)
 
 int stk_reader__file(const struct stk_reader *r, uint32_t number, struct stk_file *ret_file)
 {
-	const struct rd_file *file = find_file(r, number);
+	const struct rd_file *file = rd_find_file(r, number);
 
 	if (!file)
 		return -ENOENT;
@@ -219,7 +220,7 @@ int stk_reader__file(const struct stk_reader *r, uint32_t number, struct stk_fil
 int stk_reader__file_name(const struct stk_reader *r, uint32_t number, unsigned int i,
 			  const char **ret_path, const char **ret_host_path)
 {
-	const struct rd_file *file = find_file(r, number);
+	const struct rd_file *file = rd_find_file(r, number);
 
 	if (!file || i >= file->f.nr_names)
 		return -ENOENT;
@@ -230,7 +231,7 @@ int stk_reader__file_name(const struct stk_reader *r, uint32_t number, unsigned 
 
 bool stk_reader__has_symbols(const struct stk_reader *r, uint32_t number)
 {
-	const struct rd_file *file = find_file(r, number);
+	const struct rd_file *file = rd_find_file(r, number);
 
 	return file && file->has_symbols;
 }
@@ -311,7 +312,7 @@ static int take_file_symbols(struct stk_reader *r, struct bytes_cur *c)
 		if (!symbols[i].name)
 			return -EBADMSG;
 	}
-	file = number <= UINT32_MAX ? find_file(r, number) : NULL;
+	file = number <= UINT32_MAX ? rd_find_file(r, number) : NULL;
 	budget__give(&r->budget, (file ? file->nr_symbols : nr) * sizeof(*symbols));
 	if (!file)
 		return 0; /* lost with a bad block */
@@ -340,6 +341,8 @@ void stk_reader__set_symbolizer(struct stk_reader *r, stk_symbolize_fn fn, void 
 	r->symbolize = fn;
 	r->symbolize_ctx = ctx;
 	tree__free(&r->queries);
+	if (r->many)
+		rd_many__set_symbolizer(r);
 }
 
 /* The slot for the answer about (file, offset); *ret_new: the slot is empty. */
@@ -400,7 +403,7 @@ void rd_resolve_user(struct stk_reader *r, uint64_t frame, struct stk_frame *f)
 	uint64_t at;
 
 	rd_look_ahead(r);
-	file = find_file(r, FRAME_FILE(frame));
+	file = rd_find_file(r, FRAME_FILE(frame));
 	f->kind = STK_FRAME_USER;
 	f->ip = FRAME_OFFSET(frame);
 	f->mod = file ? file->module : "[unknown]";

@@ -31,7 +31,7 @@ const char **rd_meta_value(struct stk_reader *r, const uint8_t *key, size_t len)
 			name = arena__string(&r->strings, key, len);
 		if (!name || rd_reserve(&r->budget, &r->meta, &r->cap_meta, i, sizeof(*r->meta)))
 			return NULL;
-		r->meta[r->nr_meta++].key = name;
+		r->meta[r->nr_meta++] = (struct rd_meta){ .key = name };
 	}
 	return i >= 0 && i < (int64_t)r->nr_meta ? &r->meta[i].value : NULL;
 }
@@ -132,6 +132,7 @@ static int take_types(struct stk_reader *r, struct bytes_cur *c)
 				     sizeof(*r->types)))
 			return -ENOMEM;
 		t->index = index;
+		t->shown = t;
 		t->kind = bytes_get_max(c, INT32_MAX);
 		t->system = get_string(r, c);
 		t->name = get_string(r, c);
@@ -276,7 +277,7 @@ static int take_stacks(struct stk_reader *r, struct bytes_cur *c)
 		return -EBADMSG;
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t file_node = bytes_get_varint(c), number = first + i;
-		struct rd_stack s = { .generation = generation };
+		struct rd_stack s = { .generation = generation, .is_imported = imported };
 		uint32_t own = 0;
 		int err;
 
@@ -380,10 +381,20 @@ static int take_accounting(struct stk_reader *r, struct bytes_cur *c)
 	return 0;
 }
 
+static void count_change(struct stk_reader *r, uint16_t type)
+{
+	struct rd_changes *c = &r->changes;
+
+	c->meta += type == STK_BLOCK_META || type == STK_BLOCK_META_PART || type == STK_BLOCK_END;
+	c->files += type == STK_BLOCK_FILES || type == STK_BLOCK_USER_SYMBOLS;
+	c->counters += type == STK_BLOCK_ACCOUNTING;
+}
+
 int rd_table(struct stk_reader *r, const struct stk_block_header *h, struct bytes_cur c)
 {
 	int err = 0;
 
+	count_change(r, h->type);
 	switch (h->type) {
 	case STK_BLOCK_META:
 		err = take_meta(r, &c);

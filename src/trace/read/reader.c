@@ -2,7 +2,7 @@
 /*
  * The reader: opens the input, walks the blocks, delivers events, answers queries about the tables.
  */
-#include "reader.h"
+#include "many.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -144,11 +144,9 @@ static void stk_reader__freep(struct stk_reader **r)
 	stk_reader__free(*r);
 }
 
-static int open_input(const char *path, const void *data, size_t len,
-		      const struct stk_reader_opts *opts, struct stk_reader **ret_reader)
+int rd_new(const struct stk_reader_opts *opts, struct stk_reader **ret_reader)
 {
 	_cleanup_(stk_reader__freep) struct stk_reader *r = calloc(1, sizeof(*r));
-	int err;
 
 	if (!r)
 		return -ENOMEM;
@@ -171,6 +169,18 @@ static int open_input(const char *path, const void *data, size_t len,
 	    tree__init(&r->tree, &r->budget) || dict__reset(&r->keys, 64))
 		return -ENOMEM;
 	r->tasks[0].comm = "<unknown>";
+	*ret_reader = take_ptr(r);
+	return 0;
+}
+
+static int open_input(const char *path, const void *data, size_t len,
+		      const struct stk_reader_opts *opts, struct stk_reader **ret_reader)
+{
+	_cleanup_(stk_reader__freep) struct stk_reader *r = NULL;
+	int err = rd_new(opts, &r);
+
+	if (err)
+		return err;
 	if (path) {
 		err = input__open(&r->in, path);
 		if (err) {
@@ -181,6 +191,11 @@ static int open_input(const char *path, const void *data, size_t len,
 			r->in.end = r->opts.end;
 	} else {
 		input__open_mem(&r->in, data, len);
+	}
+	if (path) {
+		r->path = arena__string(&r->strings, path, strlen(path));
+		if (!r->path)
+			return -ENOMEM;
 	}
 	err = read_header(r);
 	if (err) {
@@ -216,6 +231,7 @@ void stk_reader__free(struct stk_reader *r)
 	bytes_buf__free(&r->raw);
 	bytes_buf__free(&r->heads);
 	bytes_buf__free(&r->body);
+	rd_many__free(r);
 	free(r->meta);
 	dict__free(&r->keys);
 	free(r->types);
@@ -495,11 +511,35 @@ static int read_block(struct stk_reader *r)
 	return got;
 }
 
+void rd_read_start(struct stk_reader *r)
+{
+	int got = 1;
+
+	while (!r->nr_types && !r->totals.last_ts && !r->end && got > 0)
+		got = read_block(r);
+	if (got < 0)
+		r->end = got;
+	r->drain = r->end != 0;
+}
+
+/* A selection is applied to the whole, where types and stacks have their numbers. */
+static int next_of_many(struct stk_reader *r, const struct stk_event **ret_event)
+{
+	int got;
+
+	do
+		got = rd_many__next(r, ret_event);
+	while (got > 0 && r->selects && !rd_select__has(r, *ret_event));
+	return got;
+}
+
 static int next(struct stk_reader *r, const struct stk_event **ret_event)
 {
 	int got;
 
 	r->started = true;
+	if (r->many)
+		return next_of_many(r, ret_event);
 	for (;;) {
 		/* stk_event__ustack(), for example, cannot return this error itself */
 		got = r->budget.exhausted ? -ENOBUFS : rd_merge__next(r);
@@ -537,7 +577,7 @@ int stk_reader__next_counted(struct stk_reader *r, const struct stk_event **ret_
 	r->opts.want &= ~STK_WANT_FIELDS;
 	got = next(r, ret_event);
 	if (got > 0)
-		*ret_count = r->event_count;
+		*ret_count = r->many ? 1 : r->event_count;
 	return got;
 }
 
@@ -545,6 +585,8 @@ int stk_reader__charge(struct stk_reader *r, int64_t memory, uint64_t work)
 {
 	struct budget *b = &r->budget;
 
+	if (r->many)
+		rd_many__update_budget(r);
 	if (!budget__has(b, memory > 0 ? memory : 0, work)) {
 		b->exhausted = true;
 		return -ENOBUFS;
@@ -598,6 +640,8 @@ const char *stk_event_type__format(const struct stk_event_type *t)
 
 const char *stk_reader__meta(const struct stk_reader *r, const char *key)
 {
+	if (r->many)
+		rd_many__refresh_meta(r);
 	for (size_t i = 0; i < r->nr_meta; i++)
 		if (!strcmp(r->meta[i].key, key))
 			return r->meta[i].value;
@@ -606,12 +650,19 @@ const char *stk_reader__meta(const struct stk_reader *r, const char *key)
 
 unsigned int stk_reader__nr_meta(const struct stk_reader *r)
 {
-	return r->nr_meta;
+	if (r->many)
+		rd_many__refresh_meta(r);
+	return r->many ? r->many->nr_meta : r->nr_meta;
 }
 
 void stk_reader__meta_at(const struct stk_reader *r, unsigned int i, const char **ret_key,
 			 const char **ret_value)
 {
+	if (r->many)
+		rd_many__refresh_meta(r);
+	/* those without a value, on which the recordings disagree, are not counted */
+	for (size_t k = 0; r->many && k <= i && k < r->nr_meta; k++)
+		i += !r->meta[k].value;
 	*ret_key = i < r->nr_meta ? r->meta[i].key : NULL;
 	*ret_value = i < r->nr_meta ? r->meta[i].value : NULL;
 }
@@ -619,6 +670,8 @@ void stk_reader__meta_at(const struct stk_reader *r, unsigned int i, const char 
 uint64_t stk_reader__counter(const struct stk_reader *r, const struct stk_event_type *t,
 			     enum stk_counter c)
 {
+	if (r->many)
+		rd_many__refresh_counters(r);
 	return (unsigned int)c < STK_NR_COUNTERS ? t->counters[c] : 0;
 }
 
@@ -628,9 +681,49 @@ void stk_reader__totals(const struct stk_reader *r, struct stk_totals *ret_total
 	ret_totals->bytes = r->in.pos;
 	ret_totals->stacks = r->nr_stacks - 1;
 	ret_totals->nodes = r->tree.nr - 1;
+	if (r->many)
+		rd_many__totals(r, ret_totals);
 }
 
 bool stk_reader__is_live(const struct stk_reader *r)
 {
+	for (uint32_t i = 0; r->many && i < r->many->nr; i++)
+		if (stk_reader__is_live(r->many->members[i].r))
+			return true;
 	return r->in.fd >= 0 && live__is_locked(r->in.fd);
+}
+
+/* ---- one of several recordings --------------------------------------------------------------- */
+
+unsigned int stk_reader__nr_members(const struct stk_reader *r)
+{
+	return r->many ? r->many->nr : 1;
+}
+
+const struct stk_reader *stk_reader__member(const struct stk_reader *r, unsigned int i)
+{
+	if (i >= stk_reader__nr_members(r))
+		return NULL;
+	return r->many ? r->many->members[i].r : r;
+}
+
+unsigned int stk_reader__nr_boots(const struct stk_reader *r)
+{
+	return r->many ? r->many->nr_boots : 1;
+}
+
+const char *stk_reader__path(const struct stk_reader *r)
+{
+	return r->path;
+}
+
+const char *stk_event__host(const struct stk_event *e)
+{
+	const char *name;
+
+	if (e->r->host)
+		return e->r->host;
+	name = stk_reader__meta(e->r, "hostname");
+	e->r->host = name && *name ? name : e->r->path ?: "";
+	return e->r->host;
 }

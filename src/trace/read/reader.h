@@ -37,6 +37,7 @@ struct stk_event_type {
 	const char *system, *name, *filter, *format;
 	struct stk_layout *layout;
 	uint64_t counters[STK_NR_COUNTERS];
+	const struct stk_event_type *shown; /* in the whole of several recordings; else itself */
 };
 
 struct rd_task {
@@ -49,6 +50,7 @@ struct rd_stack {
 	uint32_t id, alias_of, generation;
 	uint64_t refs;
 	bool is_seen; /* replaced.c: an event has it as it is */
+	bool is_imported; /* has an id of its own */
 };
 
 /* Per node of the reader's tree. */
@@ -183,12 +185,26 @@ struct stk_event {
 	bool late;
 };
 
+/* Blocks taken that changed these. */
+struct rd_changes {
+	uint64_t meta, files, counters;
+};
+
+struct rd_many;
+struct rd_member;
+
 struct stk_reader {
 	struct stk_reader_opts opts;
 	struct stk_select select;
 	bool selects; /* not all events */
 	bool counts; /* delivers tuples: stk_reader__next_counted() */
 	bool started; /* to deliver events */
+	struct rd_many *many; /* the recordings that this is the whole of; NULL: reads one itself */
+	struct rd_member *member; /* what this is of a whole; NULL: nothing */
+	uint64_t shift; /* of a member: added to its times */
+	const char *path; /* borrowed; NULL: memory */
+	const char *host; /* NULL: not computed yet */
+	struct rd_changes changes;
 	struct input in;
 	struct budget budget;
 	ZSTD_DCtx *zstd;
@@ -267,6 +283,10 @@ void rd_log(const struct stk_reader *r, enum stk_log_level level, const char *fm
 int rd_unpack(struct stk_reader *r, uint32_t codec, const uint8_t *stored, size_t stored_len,
 	      size_t raw_len, struct bytes_buf *out);
 
+/* An empty reader without an input. */
+int rd_new(const struct stk_reader_opts *opts, struct stk_reader **ret_reader);
+/* Reads the metadata at the start, up to the first event types or events. */
+void rd_read_start(struct stk_reader *r);
 bool rd_crc_matches(uint32_t want, const void *data, size_t len);
 /* Reads the header of the block `ahead` bytes after the read position; false if unavailable. */
 bool rd_peek_header(struct stk_reader *r, uint64_t ahead, struct stk_block_header *ret_header);
@@ -306,11 +326,17 @@ uint32_t rd_replaced__stack(struct stk_reader *r, uint32_t number, uint64_t ts);
 void rd_files__free(struct stk_reader *r);
 int rd_take_files(struct stk_reader *r, struct bytes_cur *c);
 int rd_take_user_symbols(struct stk_reader *r, struct bytes_cur *c);
+int rd_unique_hash(struct stk_reader *r, struct stk_file *f);
+/* NULL: unknown, or lost with a bad block. */
+struct rd_file *rd_find_file(const struct stk_reader *r, uint32_t number);
+const char *rd_module_name(const struct stk_file *f);
 /* Fills in a user frame.  f->exact, which depends on the frame inward of it, must be set. */
 void rd_resolve_user(struct stk_reader *r, uint64_t frame, struct stk_frame *f);
 
 /* resolve.c */
 void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s);
+/* Fills in a kernel frame whose node was read after `blocks` SYMBOLS blocks; NULL: no symbol. */
+const struct rd_symbol *rd_resolve(struct stk_reader *r, struct stk_frame *f, uint32_t blocks);
 
 /* merge.c */
 /* Adds the payload of an EVENTS block; copied. */
@@ -335,6 +361,7 @@ int rd_decode_counts(struct stk_reader *r, struct rd_block *b);
 bool rd_select__excludes(const struct stk_reader *r, uint32_t cpu,
 			 const struct stk_events_header *h);
 bool rd_select__has_time(const struct stk_reader *r, uint64_t ts);
+bool rd_select__has(const struct stk_reader *r, const struct stk_event *e);
 /* Marks the tuples that are not selected; returns the number of the others. */
 uint32_t rd_select__tuples(struct stk_reader *r, struct rd_block *b);
 /* decode_body.c */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* Resolves stacks to frames and kernel addresses to symbols. */
-#include "reader.h"
+#include "many.h"
 
 #include "array.h"
 #include "cleanup.h"
@@ -71,7 +71,7 @@ static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr, 
 }
 
 /* Symbol of a kernel frame; a return address belongs to the call before it. */
-static const struct rd_symbol *resolve(struct stk_reader *r, struct stk_frame *f, uint32_t blocks)
+const struct rd_symbol *rd_resolve(struct stk_reader *r, struct stk_frame *f, uint32_t blocks)
 {
 	const struct rd_symbol *s = find_symbol(r, f->exact ? f->ip : f->ip - 1, blocks);
 
@@ -88,7 +88,9 @@ int stk_reader__kernel_symbol(struct stk_reader *r, uint64_t addr, struct stk_fr
 {
 	struct stk_frame f = { .kind = STK_FRAME_KERNEL, .ip = addr, .exact = true };
 
-	resolve(r, &f, r->symbol_blocks);
+	if (r->many)
+		r = r->many->last ? r->many->last->r : r->many->members[0].r;
+	rd_resolve(r, &f, r->symbol_blocks);
 	*ret_frame = f;
 	return 0;
 }
@@ -153,12 +155,16 @@ int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *
 		f.exact = exact;
 		kernel = kernel || FRAME_IS_KERNEL(ip);
 		if (FRAME_IS_KERNEL(ip)) {
-			s = resolve(r, &f, r->info[node].symbol_blocks);
+			s = r->many ? rd_many__resolve(r, node, &f) :
+				      rd_resolve(r, &f, r->info[node].symbol_blocks);
 		} else if (ip == FRAME_TRAMPOLINE && (kernel || is_kernel(r, f.parent))) {
 			f.sym = "[FTRACE TRAMPOLINE]";
 		} else if (FRAME_IS_USER(ip)) {
 			f.guessed = guessed;
-			rd_resolve_user(r, ip, &f);
+			if (r->many)
+				rd_many__resolve_user(r, ip, &f);
+			else
+				rd_resolve_user(r, ip, &f);
 		} else {
 			f.kind = STK_FRAME_UNKNOWN;
 		}

@@ -22,6 +22,14 @@ bool rd_select__has_time(const struct stk_reader *r, uint64_t ts)
 	return ts >= r->select.from && ts <= r->select.to;
 }
 
+bool rd_select__has(const struct stk_reader *r, const struct stk_event *e)
+{
+	const struct stk_select *s = &r->select;
+
+	return rd_select__has_time(r, stk_event__ts(e)) &&
+	       (!s->cpu || s->cpu(s->ctx, stk_event__cpu(e))) && (!s->event || s->event(s->ctx, e));
+}
+
 bool rd_select__excludes(const struct stk_reader *r, uint32_t cpu,
 			 const struct stk_events_header *h)
 {

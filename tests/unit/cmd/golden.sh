@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs the reading commands on small recordings and compares what they print with tests/golden/cmd.
-#   golden.sh STACKONCE MAKE_RECORDING GOLDEN_DIR            compare
-#   UPDATE=1 golden.sh ...                                   update the files (then review the diff)
+#   golden.sh STACKONCE MAKE_RECORDING SPLIT_RECORDING GOLDEN_DIR  compare
+#   UPDATE=1 golden.sh ...  update the files (then review the diff)
 # A golden file holds standard output, then standard error as "[stderr] LINE", then "[exit CODE]".
 set -u
-stackonce=$(realpath "$1") make=$(realpath "$2") golden=$(realpath "$3")
+stackonce=$(realpath "$1") make=$(realpath "$2") split=$(realpath "$3") golden=$(realpath "$4")
 LC_ALL=C.UTF-8 TZ=UTC TERM=xterm
 export LC_ALL TZ TERM
 unset NO_COLOR PAGER STACKONCE_PAGER
@@ -20,7 +20,9 @@ for kind in small empty long abrupt hostile aliases losses flags strings user us
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 cp small.stk trace.stk
-cp "$golden/../rmap.stk" .
+cp "$golden/../rmap.stk" "$golden/../waits.stk" .
+"$split" hosts 2 latency.stk host && "$split" time 2 latency.stk segment &&
+	cp waits.stk copy.stk || exit 1
 printf 'this is no recording, but it is long enough for a header of sixty-four bytes\n' >garbage.stk
 : >nothing.stk
 head -c 40 small.stk >header-cut.stk
