@@ -23,6 +23,8 @@ enum { /* uuid[0] */
        OPT_PIPE = 16,
        OPT_ASK = 32, /* symbols also from a callback */
        OPT_COMPARE = 64, /* counts and a selection with the events; the other bits select */
+       OPT_MANY = 128, /* two recordings read as one: the second begins at the next magic number,
+		       * or is a copy with another uuid */
 };
 #define UUID_AT 16
 
@@ -343,6 +345,39 @@ static void compare(const uint8_t *data, size_t size, uint8_t how)
 		      (!(i & 1) && !(how & 8)));
 }
 
+static int file_of(const uint8_t *data, size_t size, char *ret_path)
+{
+	int fd = memfd_create("fuzz", 0);
+
+	check(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+	sprintf(ret_path, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+static void read_two(const uint8_t *data, size_t size, const struct stk_reader_opts *opts,
+		     uint8_t how)
+{
+	const uint8_t *second = memmem(data + 1, size - 1, STK_MAGIC, 8);
+	char names[2][32];
+	const char *paths[] = { names[0], names[1] };
+	uint8_t other = ~data[UUID_AT + 1];
+	uint64_t max_ts = 0;
+	struct stk_reader *r;
+	int fds[2];
+
+	fds[0] = file_of(data, second ? (size_t)(second - data) : size, names[0]);
+	fds[1] = file_of(second ?: data, second ? size - (second - data) : size, names[1]);
+	if (!second)
+		check(pwrite(fds[1], &other, 1, UUID_AT + 1) == 1);
+	if (!stk_reader__open_many(paths, 2, opts, &r)) {
+		use_all(r, how, &max_ts);
+		check(stk_reader__nr_members(r) == 2 && stk_reader__nr_boots(r) <= 2);
+		stk_reader__free(r);
+	}
+	close(fds[0]);
+	close(fds[1]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct stk_reader_opts opts = { .size = sizeof(opts), .log = log_nothing };
@@ -361,6 +396,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* system calls are slow: use them only for some values of this byte */
 	if (how < 64 && how & (OPT_FILE | OPT_FOLLOW | OPT_PIPE)) {
 		read_fd(data, size, &opts, how);
+		return 0;
+	}
+	if ((how & 0xf0) == OPT_MANY) {
+		read_two(data, size, &opts, how);
 		return 0;
 	}
 	if (stk_reader__open_mem(data, size, how ? &opts : NULL, &r))

@@ -347,6 +347,38 @@ static void save_replaced(const char *dir)
 	save(dir, "replaced", &f, 0, false);
 }
 
+static void append(struct bytes_buf *out, const char *dir, const char *name)
+{
+	char path[256];
+	uint8_t data[4096];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s.stk", dir, name);
+	f = fopen(path, "re");
+	assert(f);
+	while ((n = fread(data, 1, sizeof(data), f)))
+		bytes_put(out, data, n);
+	fclose(f);
+}
+
+/* Two recordings in one file, which the fuzz target reads as several. */
+static void save_two(const char *dir)
+{
+	struct bytes_buf all = { 0 };
+	char path[256];
+	FILE *f;
+
+	append(&all, dir, "rounds");
+	append(&all, dir, "files");
+	assert(!all.failed);
+	all.p[16] = 128;
+	snprintf(path, sizeof(path), "%s/two.stk", dir);
+	f = fopen(path, "we");
+	assert(f && fwrite(all.p, 1, all.len, f) == all.len && !fclose(f));
+	bytes_buf__free(&all);
+}
+
 int main(int argc, char **argv)
 {
 	struct stk_writer *w;
@@ -395,5 +427,6 @@ int main(int argc, char **argv)
 	save_rounds(argv[1], "follow", 8, false);
 	save_rounds(argv[1], "pipe", 16, true);
 	save_rounds(argv[1], "compare", 64 + 3, false);
+	save_two(argv[1]);
 	return 0;
 }
