@@ -29,7 +29,7 @@ struct call_key call_frame__key(const struct call_frame *f)
 		return (struct call_key){ .text = f->text };
 	return (struct call_key){
 		.start = f->frame.sym ? f->frame.ip - f->frame.off : f->frame.ip,
-		.file = f->frame.file,
+		.file = f->frame.kind == STK_FRAME_KERNEL ? f->frame.kernel : f->frame.file,
 		.inlined = f->inlined,
 	};
 }

@@ -33,7 +33,7 @@ typedef int (*call_frames_fn)(void *ctx, const struct stack_count *stacks,
 /* Identifies a function. */
 struct call_key {
 	uint64_t start; /* of the symbol, or the address itself without one */
-	uint32_t file; /* 0: the kernel, or unknown */
+	uint32_t file; /* of kernel frames the kernel; 0: the only one, or unknown */
 	const char *inlined;
 	const char *text;
 };
