@@ -67,8 +67,8 @@ void selection__complete(struct selection *sel);
 int selection__start(struct selection *sel, struct stk_reader *r,
 		     const struct event_filter_opts *names);
 /*
- * At the first event: finds the times that refer to the recording, whose paths are needed to read it
- * to its end for percentages.  CMD_OK, or CMD_FAILURE after a message.
+ * At the first event: finds the times that refer to the recording, whose paths are needed to read
+ * it to its end for percentages.  CMD_OK, or CMD_FAILURE after a message.
  */
 int selection__find_times(struct selection *sel, const char *const *paths, unsigned int nr_paths,
 			  uint64_t first_ts);
