@@ -66,7 +66,7 @@ without=$(others '.u.end == "not_recorded" and .u.depth == 0')
 [ "$without" -eq "$all" ] || fail "$((all - without)) of $all wakers have a user stack"
 info_true wake.stk --argjson n "$all" '.user_stacks.not_recorded >= $n' ||
 	fail "info counts $(info_of wake.stk .user_stacks.not_recorded) of $all wakers"
-"$STACKONCE" script --no-header wake.stk | grep -q '=> <stack not recorded (-p or COMMAND)>' ||
+"$STACKONCE" script --no-header wake.stk | grep -q '=> <stack not recorded (task not selected)>' ||
 	fail "script does not say that a stack was not recorded"
 writes=$(jq -s --argjson me $$ '[.[] | select(.event == "syscalls:sys_enter_write" and
 	.pid == $me)] | length' wake.json)

@@ -246,10 +246,14 @@ int stack_groups__cmp(const struct stack_groups *g, const struct stack_group *a,
 	unsigned int i;
 	int d = 0;
 
-	/* Texts by number: in the order of their first event, as event types are. */
 	for (i = 0; i < g->spec.nr_keys && !d; i++) {
-		d = CMP(a->keys[i].number, b->keys[i].number);
-		d = d ?: CMP(a->keys[i].type, b->keys[i].type);
+		const struct event_value *x = &a->keys[i], *y = &b->keys[i];
+
+		d = CMP(x->type, y->type);
+		if (!d && x->text && y->text)
+			d = memcmp(x->text, y->text, MIN(x->len, y->len)) ?: CMP(x->len, y->len);
+		else if (!d)
+			d = CMP(x->number, y->number);
 	}
 	return d;
 }

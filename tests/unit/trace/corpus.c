@@ -365,18 +365,17 @@ static void append(struct bytes_buf *out, const char *dir, const char *name)
 /* Two recordings in one file, which the fuzz target reads as several. */
 static void save_two(const char *dir)
 {
-	struct bytes_buf all = { 0 };
+	struct bytes_buf first = { 0 }, out = { 0 };
 	char path[256];
-	FILE *f;
 
-	append(&all, dir, "rounds");
-	append(&all, dir, "files");
-	assert(!all.failed);
-	all.p[16] = 128;
+	append(&first, dir, "rounds");
+	put_header(&out, first.p, 128);
+	bytes_put(&out, first.p + STK_HEADER_SIZE, first.len - STK_HEADER_SIZE);
+	append(&out, dir, "files");
+	assert(!out.failed);
 	snprintf(path, sizeof(path), "%s/two.stk", dir);
-	f = fopen(path, "we");
-	assert(f && fwrite(all.p, 1, all.len, f) == all.len && !fclose(f));
-	bytes_buf__free(&all);
+	write_file(path, &out);
+	bytes_buf__free(&first);
 }
 
 int main(int argc, char **argv)
