@@ -150,7 +150,7 @@ static int add_function(struct annotate *a, const struct stk_frame *f, uint32_t 
 			const struct annotate_sum *sum, uint32_t *ret_number)
 {
 	const struct function_key key = { .start = f->ip - f->off,
-					  .file = f->file,
+					  .file = f->kind == STK_FRAME_KERNEL ? f->kernel : f->file,
 					  .kind = f->kind };
 	struct function_value *v;
 	uint32_t number;

@@ -155,7 +155,7 @@ static int add_frame(struct live_counts *c, const struct stk_frame *f, uint32_t 
 		     uint64_t self, uint64_t all)
 {
 	const struct function_key key = { .start = f->sym ? f->ip - f->off : f->ip,
-					  .file = f->file,
+					  .file = f->kind == STK_FRAME_KERNEL ? f->kernel : f->file,
 					  .kind = f->kind };
 	struct function_value *v;
 	uint32_t number;

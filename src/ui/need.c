@@ -81,13 +81,20 @@ static void warn_cpus(const struct reading *rd)
 
 int need__events(const struct reading *rd, const char *const *globs, const char *how)
 {
+	int code = need__counted(rd, globs, how);
+
+	if (!code)
+		warn_cpus(rd);
+	return code;
+}
+
+int need__counted(const struct reading *rd, const char *const *globs, const char *how)
+{
 	_cleanup_(strbuf__free) struct strbuf b = { 0 };
 	const char *lacks = missing(rd, globs, &b);
 
-	if (!lacks) {
-		warn_cpus(rd);
+	if (!lacks)
 		return CMD_OK;
-	}
 	if (how)
 		log_err(0, "'%s' lacks the events %s: record with 'stackonce record %s'", rd->path,
 			lacks, how);

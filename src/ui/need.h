@@ -18,7 +18,9 @@ struct reading;
  * message, if the recording has no event type for an entry.
  */
 int need__events(const struct reading *rd, const char *const *globs, const char *how);
-/* The same for events without which there is an answer, but this is unknown: warns. */
+/* The same for an answer that only counts: recordings of some CPUs do. */
+int need__counted(const struct reading *rd, const char *const *globs, const char *how);
+/* The same as the first for events without which there is an answer, but this is unknown: warns. */
 void need__useful(const struct reading *rd, const char *const *globs, const char *how,
 		  const char *unknown);
 /* CMD_FAILURE, after a message, if no selected event has the field. */

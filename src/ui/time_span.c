@@ -124,8 +124,15 @@ static bool meta_u64(const struct stk_reader *r, const char *key, uint64_t *ret_
 
 struct time_base time_base__of(const struct stk_reader *r, uint64_t first_ts)
 {
+	const char *clock = stk_reader__meta(r, "clock");
 	struct time_base base = { .first_ts = first_ts };
 
+	/* Several recordings have the times of the wall clock, or one boot's, as the first has. */
+	if (clock && !strcmp(clock, "wall")) {
+		base.has_wall = true;
+		return base;
+	}
+	r = stk_reader__member(r, 0);
 	base.has_wall = meta_u64(r, "clock.ts", &base.ts) &&
 			meta_u64(r, "clock.wall_ns", &base.wall_ns) && base.wall_ns <= INT64_MAX;
 	return base;

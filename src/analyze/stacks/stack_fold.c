@@ -166,7 +166,8 @@ static int find_end(struct stack_fold *f, const struct stk_frame *frames, unsign
 
 	while (nr-- && !err) {
 		key.ip = frames[nr].ip;
-		key.file = frames[nr].file;
+		key.file =
+			frames[nr].kind == STK_FRAME_KERNEL ? frames[nr].kernel : frames[nr].file;
 		key.kind = frames[nr].kind | (uint32_t)frames[nr].guessed << 8;
 		err = enter(f, &key, ret_entry);
 	}

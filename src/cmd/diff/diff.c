@@ -45,6 +45,16 @@ static int take_latency(void *into, const struct opt *o, const char *arg)
 	return *r->l.start && *r->l.end && !strchr(r->l.end, ',') ? CMD_OK : -EINVAL;
 }
 
+static int take_time_b(void *into, const struct opt *o, const char *arg)
+{
+	struct diff_reading *r = into;
+
+	if (r->time_b)
+		return ui__usage_error("diff", "--time-b can be given once");
+	r->time_b = arg;
+	return CMD_OK;
+}
+
 /* clang-format off */
 static const struct opt options[] = {
 	{ "A", "the recording to compare with: before the change",
@@ -66,7 +76,7 @@ static const struct opt options[] = {
 	{ "--bin SECONDS", "judge noise by parts of this length (default 1)", OPT_FN(take_bin),
 	  .expects = "a time of at least 0.001 seconds" },
 	{ "--time-b A,B", "the times of B, if they differ from --time",
-	  OPT_TEXT(struct diff_reading, time_b) },
+	  OPT_FN(take_time_b) },
 	FLAMEGRAPH_OPTIONS("write a flame graph of B, red and blue where it has more and less"),
 	SELECT_OPTIONS("only events",
 		       "only these events, separated by commas: 'sched:*,sys_enter_*'"),
@@ -101,6 +111,7 @@ static int check_latency(struct diff_reading *r)
 			    r->by		      ? "by" :
 			    r->all		      ? "all" :
 			    r->l.rd.flamegraph	      ? "flamegraph" :
+			    r->l.rd.names.full	      ? "full" :
 			    r->stacks & STACKS_KERNEL ? "kernel" :
 			    r->stacks & STACKS_USER   ? "user" :
 							NULL;
@@ -234,8 +245,8 @@ static int check_per(struct diff_cmd *c)
 
 	if (c->per != DIFF_PER_OTHER)
 		return 0;
-	return need__events(&c->r[0].l.rd, globs, NULL) ||
-			       need__events(&c->r[1].l.rd, globs, NULL) ?
+	return need__counted(&c->r[0].l.rd, globs, NULL) ||
+			       need__counted(&c->r[1].l.rd, globs, NULL) ?
 		       -ENOENT :
 		       0;
 }

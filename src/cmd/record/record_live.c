@@ -11,6 +11,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "record/stop.h"
 
 #define EXIT_NOT_STARTED 126
 
@@ -90,7 +91,9 @@ void live_viewer__finish(struct live_viewer *v, bool recorded)
 		kill(v->pid, SIGTERM);
 	closep(&v->go_fd);
 	v->go_fd = -1;
+	/* A second signal ends it even if nobody reads what it prints. */
 	while (v->pid && waitpid(v->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+		if (stop__count() > 1)
+			kill(v->pid, SIGKILL);
 	v->pid = 0;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <linux/types.h>
 
@@ -273,6 +274,16 @@ static int add_presets(struct record_options *o)
 	return code;
 }
 
+/* Not a pipe, and not our standard output, which the view writes to, too. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-") || !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6))
+		return false;
+	return stat(path, &st) || S_ISREG(st.st_mode);
+}
+
 int record_options__parse(int argc, char **argv, struct record_options *o)
 {
 	int err = options__parse(&cmd_record, argc, argv, o);
@@ -284,9 +295,9 @@ int record_options__parse(int argc, char **argv, struct record_options *o)
 	o->rec.delay_ns = o->delay_ms * 1000000;
 	if (o->rec.nr_pids && (o->all || o->rec.command))
 		return ui__usage_error("record", "-p excludes -a and a COMMAND");
-	if (o->live && !strcmp(o->rec.output, "-"))
-		return ui__usage_error(
-			"record", "--live reads the recording while it grows: it excludes -o -");
+	if (o->live && !is_file(o->rec.output))
+		return ui__usage_error("record", "--live reads the recording while it grows: -o "
+						 "must be a file");
 	if (!o->user_stacks_given)
 		o->rec.user_stacks =
 			o->rec.command || o->rec.nr_pids || o->nr_cgroups || o->rec.nr_uids;

@@ -95,12 +95,12 @@ static int check_options(const struct report *rp)
 	if (rp->folded && rp->rd.flamegraph && !strcmp(rp->rd.flamegraph, "-"))
 		return ui__usage_error(rp->rd.command,
 				       "--folded and --flamegraph - both write to standard output");
-	if (rp->rd.follow &&
-	    (flames || rp->tree || rp->flat || rp->rd.json || rp->folding || rp->weigh ||
-	     rp->print_sql || strcmp(rp->by, "event") || rp->rd.names.inlines))
+	if (rp->rd.follow && (flames || rp->tree || rp->flat || rp->rd.json || rp->folding ||
+			      rp->weigh || rp->print_sql || strcmp(rp->by, "event") ||
+			      rp->rd.names.inlines || rp->min != MIN_SHARE))
 		return ui__usage_error(
 			rp->rd.command,
-			"--follow shows a view of its own: it excludes --by, --weigh, --json, "
+			"--follow shows a view of its own: it excludes --by, --weigh, --json, --min, "
 			"--inline, --flat, --tree, --fold, --folded, --flamegraph and --print-sql");
 	if (rp->unit == UNIT_LINE && rp->rd.names.no_symbols)
 		return ui__usage_error(rp->rd.command, "--flat=line reads files, --no-symbols "
@@ -319,19 +319,26 @@ static int open_recording(struct report *rp)
 	return reading__open(&rp->rd, want) ?: report__take_keys(rp) ?: check_weight(rp);
 }
 
+static int follow(struct report *rp)
+{
+	uint64_t top = rp->top == UINT64_MAX ? STACKS_TOP : rp->top ?: UINT16_MAX;
+	const struct live_opts opts = { .stacks = rp->stacks ?: STACKS_KERNEL | STACKS_USER,
+					.rows = MIN(top, UINT16_MAX) };
+
+	return live__run(&rp->rd, &opts);
+}
+
 static int run(int argc, char **argv)
 {
 	_cleanup_(report__free) struct report rp = {
-		.by = "event", .top = UINT64_MAX, .depth = UINT32_MAX, .min = 500000000
+		.by = "event", .top = UINT64_MAX, .depth = UINT32_MAX, .min = MIN_SHARE
 	};
 	int code = parse_options(&rp, argc, argv) ?: open_recording(&rp), err;
 
 	if (code)
 		return code;
 	if (rp.rd.follow)
-		return live__run(&rp.rd, &(struct live_opts){
-						 .stacks = rp.stacks ?: STACKS_KERNEL | STACKS_USER,
-						 .rows = MIN(rp.top ?: UINT32_MAX, UINT16_MAX) });
+		return follow(&rp);
 	out__open(&rp.out, true);
 	if (rp.print_sql)
 		return out__close(&rp.out, report__put_sql(&rp));

@@ -15,6 +15,7 @@
 #include "ui/kernel_strings.h"
 #include "ui/reading.h"
 
+#define MIN_SHARE 500000000 /* without --min: billionths of a percent */
 #define STACKS_TOP 10 /* stacks of a list without --top */
 
 enum report_unit { /* what functions of a flat profile are merged into, in the order of its words */

@@ -320,6 +320,9 @@ static int check_columns(const struct report *rp)
 	uint64_t from, to;
 	unsigned int i;
 
+	if (rp->rd.nr_paths > 1)
+		return ui__usage_error(rp->rd.command, "--print-sql: a query is about one "
+						       "recording: give one FILE");
 	if (sel->has_filter)
 		return ui__usage_error(rp->rd.command,
 				       "--print-sql excludes --filter: add a condition to WHERE");
@@ -329,7 +332,7 @@ static int check_columns(const struct report *rp)
 				       "clock");
 	for (i = 0; i < rp->spec.nr_keys; i++)
 		if (rp->keys[i].generic == VALUE_SYM || rp->keys[i].generic == VALUE_CALLER ||
-		    rp->keys[i].generic == VALUE_FILE)
+		    rp->keys[i].generic == VALUE_FILE || rp->keys[i].generic == VALUE_HOST)
 			return ui__usage_error(rp->rd.command,
 					       "--print-sql: '%s' is no column of events: group by "
 					       "others, and join the table 'frames' with them",

@@ -16,10 +16,21 @@
 
 volatile sig_atomic_t sql_cmd__stop;
 
+static int take_input(void *into, const struct opt *o, const char *arg)
+{
+	struct sql_cmd *c = into;
+
+	if (c->input)
+		return ui__usage_error("sql", "give one recording, not -i %s and -i %s", c->input,
+				       arg);
+	c->input = arg;
+	return CMD_OK;
+}
+
 /* clang-format off */
 static const struct opt options[] = {
 	{ "-i, --input FILE", "the recording (default trace.stk)",
-	  OPT_TEXT(struct sql_cmd, input) },
+	  OPT_FN(take_input) },
 	{ "[FILE]", NULL, OPT_TEXT(struct sql_cmd, words[0]) },
 	{ "[SQL]", NULL, OPT_TEXT(struct sql_cmd, words[1]) },
 	JSON_OPTION("print one JSON object per row"),

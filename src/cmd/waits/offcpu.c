@@ -104,6 +104,24 @@ static int read_events(struct offcpu *oc)
 	return err ? log_err(err, "sum up the times off CPU") : 0;
 }
 
+/* Which switches make a pair follows from what record selected. */
+static int check_targets(const struct offcpu *oc)
+{
+	static const char *const keys[] = { "target", "selected.cgroups", "selected.uids" };
+	struct stk_reader *r = oc->w.rd.reader;
+	unsigned int i, k;
+
+	for (i = 0; i < stk_reader__nr_members(r); i++)
+		for (k = 0; k < ARRAY_SIZE(keys); k++)
+			if (stk_reader__meta(stk_reader__member(r, i), keys[k]) &&
+			    !stk_reader__meta(r, keys[k])) {
+				log_err(0, "the recordings are of different tasks (-p, -G, -u, "
+					   "COMMAND): give offcpu one at a time");
+				return CMD_FAILURE;
+			}
+	return CMD_OK;
+}
+
 static int check_events(struct offcpu *oc)
 {
 	static const char *const switches[] = { "sched:sched_switch", NULL };
@@ -120,8 +138,9 @@ static int run(int argc, char **argv)
 	_cleanup_(offcpu__free) struct offcpu oc = { .w.rd.one_boot = true };
 	int code, finished;
 
-	code = waits__options(&oc.w, &cmd_offcpu, argc, argv) ?:
-		       reading__open(&oc.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
+	code = waits__options(&oc.w, &cmd_offcpu, argc, argv)			  ?:
+		       reading__open(&oc.w.rd, STK_WANT_EVENTS | STK_WANT_FIELDS) ?:
+		       check_targets(&oc);
 	if (code)
 		return code;
 	out__open(&oc.w.out, true);
