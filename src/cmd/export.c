@@ -93,7 +93,7 @@ const struct cmd cmd_export = {
 	.summary = "write a recording in another tool's format",
 	.run = run,
 	.options = options,
-	.usage = "FORMAT [OPTIONS] [FILE] -o OUTPUT",
+	.usage = "FORMAT [OPTIONS] [FILE...] -o OUTPUT",
 	.text = "Writes a recording in another tool's format.\n",
 	.notes = "Formats:\n"
 #define EXPORT_FORMAT(name, summary) "  " #name ": " summary "\n"

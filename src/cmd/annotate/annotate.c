@@ -92,7 +92,7 @@ static int no_function(const struct annotated *an, const struct annotate_functio
 	else
 		log_err(0,
 			"no stack of the %s events has a function '%s': 'stackonce report "
-			"--callees' shows which functions there are%s",
+			"--tree=callees' shows which functions there are%s",
 			text__number(annotate__events(an->annotate)).s, an->function,
 			is_file ? " (a file has this name: give FILE FUNCTION)" : "");
 	return -ENOENT;

@@ -123,8 +123,8 @@ const struct cmd cmd_latency = {
 	.summary = "time between pairs of events, with the stacks of both ends",
 	.run = run,
 	.options = options,
-	.usage = "--start EVENTS --end EVENTS [OPTIONS] [FILE]\n"
-		 "       stackonce latency --preset NAME [OPTIONS] [FILE]",
+	.usage = "--start EVENTS --end EVENTS [OPTIONS] [FILE...]\n"
+		 "       stackonce latency --preset NAME [OPTIONS] [FILE...]",
 	.text = "Measures the time between pairs of events: distributions, and the slowest pairs\n"
 		"with the stacks of both ends.  Unpaired events are counted.\n",
 };

@@ -217,7 +217,7 @@ const struct opt record_options[] = {
 	  WORDS([BACKEND_AUTO] = "auto", [BACKEND_BPF] = "bpf", [BACKEND_FTRACE] = "ftrace") },
 	{ "--fsync", "call fsync(2) after every write",
 	  OPT_FLAG(struct record_options, rec.fsync) },
-	{ "--live", "show the hottest functions or stacks meanwhile",
+	{ "--live", "show the hottest functions or stacks while recording",
 	  OPT_FLAG(struct record_options, live) },
 	{ "-q, --quiet", "print errors only, no status line and no summary",
 	  OPT_FLAG(struct record_options, quiet) },
