@@ -297,7 +297,9 @@ static bool function_passes(struct filter_tests *ts, struct one_test *t, const s
 	if (!rec || len < sizeof(addr) || t->offset > len - sizeof(addr))
 		return false;
 	memcpy(&addr, rec + t->offset, sizeof(addr));
-	if (t->function.answer == UNKNOWN || t->function.last != addr) {
+	/* In another kernel another function may be at the address. */
+	if (t->function.answer == UNKNOWN || t->function.last != addr ||
+	    stk_reader__nr_boots(ts->r) > 1) {
 		t->function.last = addr;
 		t->function.answer = test_address(ts, t, addr) ? YES : NO;
 	}

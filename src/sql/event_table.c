@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "events/format.h"
 #include "log.h"
 #include "query/values.h"
+#include "seeded_hash.h"
 #include "tuples.h"
 
 /* idxNum */
@@ -68,6 +70,10 @@ struct event_cursor {
 	unsigned int at; /* the tuple */
 	uint64_t left; /* how often it is still delivered */
 	bool ended;
+	/* Events of one time, by what they are; see event_id(). */
+	uint64_t ts, *same;
+	unsigned int nr_same, max_same;
+	uint64_t id;
 };
 
 static struct event_table *table_of(sqlite3_vtab *base)
@@ -310,7 +316,48 @@ static int cursor_close(sqlite3_vtab_cursor *base)
 	sql_scan__close(&c->scan);
 	sql_where__clear(&c->where);
 	sql_tuples__clear(&c->tuples);
+	free(c->same);
 	free(c);
+	return SQLITE_OK;
+}
+
+static uint64_t hash_of(const struct event_cursor *c)
+{
+	const struct stk_event *e = c->e;
+	uint64_t seed = c->scan.rec->seed, h;
+
+	h = seeded_hash__u64(seed, seed, stk_event__ts(e));
+	h = seeded_hash__u64(seed, h, (uint64_t)stk_event__cpu(e) << 32 | stk_event__tid(e));
+	h = seeded_hash__u64(seed, h,
+			     (uint64_t)stk_event_type__index(stk_event__type(e)) << 32 |
+				     stk_event__kstack(e));
+	return seeded_hash__u64(seed, h, stk_event__ustack(e));
+}
+
+#define MAX_SAME 1024 /* events of one time that are compared with each other */
+
+/*
+ * SQLite knows a row by its id when it scans a table again, with other conditions (OR, RIGHT JOIN).
+ * So an id follows from what an event is, and from how many before it were the same: these pass the
+ * same conditions.
+ */
+static int event_id(struct event_cursor *c)
+{
+	uint64_t ts = stk_event__ts(c->e), hash = hash_of(c);
+	unsigned int i, before = 0;
+
+	if (ts != c->ts)
+		c->nr_same = 0;
+	c->ts = ts;
+	for (i = 0; i < MIN(c->nr_same, MAX_SAME); i++)
+		before += c->same[i] == hash;
+	c->id = hash + before + (c->nr_same > MAX_SAME ? c->nr_same : 0);
+	if (c->nr_same < MAX_SAME) {
+		if (array__grow(&c->same, c->nr_same, &c->max_same))
+			return SQLITE_NOMEM;
+		c->same[c->nr_same] = hash;
+	}
+	c->nr_same++;
 	return SQLITE_OK;
 }
 
@@ -325,7 +372,7 @@ static int next_event(struct event_cursor *c)
 		    stk_event_type__index(stk_event__type(c->e)) != def->type)
 			continue;
 		if (sql_where__passes(&c->where, &c->scan, c->e))
-			return SQLITE_OK;
+			return event_id(c);
 	}
 	c->ended = true;
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
@@ -385,6 +432,7 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 	c->plan = plan;
 	c->ended = false;
 	c->has_record = false;
+	c->nr_same = 0;
 	rc = sql_where__begin(&c->where, def->rec, strchr(text, '/') + 1, values);
 	if (!rc && def->kind == TABLE_TYPE)
 		rc = only_type(c, def);
@@ -423,7 +471,9 @@ static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret_id)
 {
 	struct event_cursor *c = cursor_of(base);
 
-	*ret_id = c->plan & (PLAN_GROUPS | PLAN_DISTINCT) ? c->at + 1 : c->scan.nr;
+	*ret_id = c->id;
+	if (c->plan & (PLAN_GROUPS | PLAN_DISTINCT))
+		*ret_id = sql_tuple__hash(c->scan.rec->seed, &c->tuples.v[c->at]) + c->left;
 	return SQLITE_OK;
 }
 

@@ -13,10 +13,9 @@
 #include "cleanup.h"
 #include "events/format.h"
 #include "log.h"
+#include "seeded_hash.h"
 #include "ui/ui.h"
 #include "ui/user_names.h"
-
-#define STOP_EVENTS 1024 /* events between two checks */
 
 static void stk_reader__freep(struct stk_reader **r)
 {
@@ -252,6 +251,7 @@ int sql_recording__refresh(struct sql_recording *rec)
 
 	if (err || (rec->reader && (uint64_t)st.st_size == rec->end))
 		return err;
+	rec->seed = rec->seed ?: seeded_hash__seed();
 	rec->dev = st.st_dev;
 	rec->ino = st.st_ino;
 	rec->end = st.st_size;
@@ -361,6 +361,8 @@ static int next(struct sql_scan *s, sqlite3_vtab *vt, const struct stk_event **r
 		return SQLITE_INTERRUPT;
 	got = ret_count ? stk_reader__next_counted(s->reader, ret_event, ret_count) :
 			  stk_reader__next(s->reader, ret_event);
+	if (s->stopped)
+		return SQLITE_INTERRUPT;
 	if (got <= 0)
 		return at_end(s, vt, got);
 	if (stk_event_type__index(stk_event__type(*ret_event)) >= s->rec->nr_types)

@@ -55,6 +55,7 @@ struct sql_recording {
 	unsigned int nr_stack_texts;
 	bool has_variants; /* stack numbers depend on the events read, see stk_event__ustack() */
 	bool damaged; /* a part could not be read */
+	uint64_t seed; /* of rowids: the same in all scans */
 };
 
 /* Takes the first snapshot, or a new one if the file has grown.  Negative errno, logged. */
@@ -76,6 +77,7 @@ uint32_t sql_recording__stack_number(const struct sql_recording *rec, int64_t id
 /* ---- scans ----------------------------------------------------------------------------------- */
 
 #define SCAN_COMMS 512
+#define STOP_EVENTS 1024 /* between two checks whether to stop */
 
 struct sql_where;
 
@@ -83,6 +85,8 @@ struct sql_scan {
 	struct sql_recording *rec;
 	struct stk_reader *reader; /* NULL: not open */
 	struct sql_where *where; /* what the reader leaves out; NULL: nothing */
+	uint64_t asked; /* how often the reader asked */
+	bool stopped;
 	uint64_t nr; /* events read */
 	struct {
 		const char *comm; /* the same name has the same address in a reader */

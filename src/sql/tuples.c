@@ -33,13 +33,13 @@ static int tuple_of(const struct sql_tuples *t, struct sql_scan *s, const struct
 	return 0;
 }
 
-static uint64_t hash_of(const struct sql_tuples *t, const struct sql_tuple *tuple)
+uint64_t sql_tuple__hash(uint64_t seed, const struct sql_tuple *tuple)
 {
 	const uint32_t *v = tuple->v;
-	uint64_t h = t->seed;
+	uint64_t h = seed;
 
 	for (unsigned int i = 0; i < NR_EVENT_COLUMNS; i += 2)
-		h = seeded_hash__u64(t->seed, h, (uint64_t)v[i] << 32 | v[i + 1]);
+		h = seeded_hash__u64(seed, h, (uint64_t)v[i] << 32 | v[i + 1]);
 	return h;
 }
 
@@ -69,7 +69,7 @@ static int add(struct sql_tuples *t, struct stk_reader *r, const struct sql_tupl
 		t->v[*last].count += tuple->count;
 		return 0;
 	}
-	hash = hash_of(t, tuple);
+	hash = sql_tuple__hash(t->seed, tuple);
 	index__for_each(&t->index, hash, i)
 		if (same(&t->v[i], tuple))
 			break;

@@ -23,6 +23,8 @@ struct sql_tuples {
 	uint64_t seed, charged;
 };
 
+uint64_t sql_tuple__hash(uint64_t seed, const struct sql_tuple *tuple);
+
 /* Reads the events to the end.  An SQLite code, with the message in vt. */
 int sql_tuples__read(struct sql_tuples *t, struct sql_scan *s, struct sql_where *w,
 		     unsigned int columns, sqlite3_vtab *vt);

@@ -343,9 +343,12 @@ static bool cpu_passes(void *ctx, uint32_t cpu)
 
 static bool event_passes(void *ctx, const struct stk_event *e)
 {
-	const struct sql_scan *s = ctx;
+	struct sql_scan *s = ctx;
 
-	return stk_event_type__index(stk_event__type(e)) >= s->rec->nr_types ||
+	/* A query that is to stop must not have to wait for an event that passes. */
+	if (!(++s->asked % STOP_EVENTS) && sql_recording__check_stop(s->rec))
+		s->stopped = true;
+	return s->stopped || stk_event_type__index(stk_event__type(e)) >= s->rec->nr_types ||
 	       may_pass(s->where, s, e);
 }
 

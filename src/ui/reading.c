@@ -271,7 +271,8 @@ static void select_events(struct reading *rd)
 	bool has_times = sel->nr_times && !rd->only_events;
 
 	rd->by_count = !sel->any || rd->every;
-	if (rd->by_count)
+	/* While following, events that are not selected are returned: Ctrl-C must be seen. */
+	if (rd->by_count || rd->follow)
 		return;
 	if (has_times && selection__times(sel, &select.from, &select.to))
 		rd->by_count = sel->nr_times == 1 && !sel->has_filter;
@@ -303,6 +304,7 @@ static bool begin(struct reading *rd)
 
 int reading__next_selected(struct reading *rd, const struct stk_event **ret_event)
 {
+	struct stk_totals t;
 	int n;
 
 	while ((n = stk_reader__next(rd->reader, ret_event)) == 1) {
@@ -313,6 +315,10 @@ int reading__next_selected(struct reading *rd, const struct stk_event **ret_even
 		if (interrupted) /* while following a recording that grows faster than this reads */
 			return -EAGAIN;
 	}
+	/* The reader has left out all events: the options must be checked nevertheless. */
+	stk_reader__totals(rd->reader, &t);
+	if (!n && !rd->begun && t.last_ts && !begin(rd))
+		return -ECANCELED;
 	return n;
 }
 

@@ -137,21 +137,24 @@ void selection__clear(struct selection *sel)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* Reads the recording to its end, but none of its events; 0: no time is known. */
-static uint64_t find_last_ts(const char *const *paths, unsigned int nr)
+/* Reads the recordings to their ends, but none of their events. */
+static int find_last_ts(const char *const *paths, unsigned int nr, uint64_t *ret_ts)
 {
 	const struct stk_reader_opts opts = { .size = sizeof(opts), .want = STK_WANT_FIELDS };
 	const struct stk_event *e;
 	struct stk_totals t = { 0 };
 	struct stk_reader *r;
+	int err;
 
-	if (stk_reader__open_many(paths, nr, &opts, &r))
-		return 0;
+	err = stk_reader__open_many(paths, nr, &opts, &r);
+	if (err)
+		return log_err(err, "read '%s' to its end", paths[0]);
 	while (stk_reader__next(r, &e) > 0)
 		;
 	stk_reader__totals(r, &t);
 	stk_reader__free(r);
-	return t.last_ts;
+	*ret_ts = t.last_ts;
+	return 0;
 }
 
 bool selection__is_file(const char *path)
@@ -164,19 +167,21 @@ bool selection__is_file(const char *path)
 
 static int find_last(const char *const *paths, unsigned int nr, struct time_base *base)
 {
-	static const char *const input = "/dev/stdin"; /* a file: read from its beginning */
-	bool is_input = nr == 1 && !strcmp(paths[0], "-");
+	_cleanup_free_ const char **again = calloc(nr, sizeof(*again));
 	unsigned int i;
 
+	if (!again)
+		return log_err(-ENOMEM, "read '%s' to its end", paths[0]) ?: CMD_FAILURE;
 	for (i = 0; i < nr; i++) {
+		/* standard input that is a file is read from its beginning */
+		again[i] = strcmp(paths[i], "-") ? paths[i] : "/dev/stdin";
 		if (selection__is_file(paths[i]))
 			continue;
 		log_err(0, "--time: a percentage needs a file: where the recording ends is unknown "
 			   "as long as it comes from a pipe");
 		return CMD_FAILURE;
 	}
-	base->last_ts = find_last_ts(is_input ? &input : paths, nr);
-	return CMD_OK;
+	return find_last_ts(again, nr, &base->last_ts) ? CMD_FAILURE : CMD_OK;
 }
 
 static int find_time(struct time_span *span, const struct time_base *base, const char *path)

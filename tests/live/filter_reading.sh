@@ -18,7 +18,7 @@ calls()
 }
 
 for expr in "id == 110" "id != 110 && comm == \"$comm\"" "!(id & 0x6e) || comm ~ \"fr*\"" \
-	"CPU & CPUS{0} && id <= 110"; do
+	"CPU == 0 && id <= 110"; do
 	rm -f all.stk some.stk # record_bg waits for a new one
 	record_bg -a -o all.stk -e raw_syscalls:sys_enter
 	first=$recorder

@@ -62,7 +62,7 @@ for f in *.stk; do
 	run report --by comm,pid,tid,cpu --no-symbols "$f"
 	run report --tree --by event,cpu "$f"
 	run report --callees "$f"
-	run report --flat=line --by time,kstack,ustack,comm "$f"
+	run report --flat=line --by time,kstack,ustack,comm,host "$f"
 	run report --flat=library --fold idle,interrupts,guesses --by sym,caller,file "$f"
 	run report --by prev_comm,event --weigh prev_pid:hist --min 0 "$f"
 	run report --by event,caller,call_site --weigh bytes_alloc "$f"

@@ -91,7 +91,7 @@ void live_viewer__finish(struct live_viewer *v, bool recorded)
 		kill(v->pid, SIGTERM);
 	closep(&v->go_fd);
 	v->go_fd = -1;
-	/* A second signal ends it even if nobody reads what it prints. */
+	/* A second signal ends it, even if its output is a pipe that is not read. */
 	while (v->pid && waitpid(v->pid, NULL, 0) < 0 && errno == EINTR)
 		if (stop__count() > 1)
 			kill(v->pid, SIGKILL);

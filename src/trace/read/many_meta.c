@@ -46,7 +46,7 @@ static const char *value_at_end(const struct rd_many *many, const char *key, boo
 	return many->nr_boots == 1 && best ? stk_reader__meta(best->r, key) : NULL;
 }
 
-/* The lines of all recordings, each once; `known` is the value so far. */
+/* The lines of all recordings; `known` is the value so far. */
 static const char *joined_lines(struct stk_reader *whole, const char *key, const char *known)
 {
 	struct bytes_buf text = { 0 };

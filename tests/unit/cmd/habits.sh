@@ -160,7 +160,7 @@ refused 2 "report: unknown option '--nosuch'" report --nosuch
 refused 1 "there is no 'trace.stk' here: give FILE, or record one with 'stackonce record'" report
 refused 1 "open 'nosuch.stk': No such file or directory" report nosuch.stk
 refused 1 "'full': not a stackonce recording" report full
-order='FORMAT [OPTIONS] [FILE] -o OUTPUT'
+order='FORMAT [OPTIONS] [FILE...] -o OUTPUT'
 refused 2 "export: FORMAT expects fsmb or fsmb1: 'small.stk'; the order is: $order" \
 	export small.stk -o map
 refused 2 "record: nothing follows '--'" record -a --

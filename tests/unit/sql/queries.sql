@@ -75,3 +75,5 @@ SELECT _comm, row_number() OVER (PARTITION BY _comm ORDER BY _ts, _cpu) AS r, _t
 WITH x AS MATERIALIZED (SELECT _tid, max(_ts) AS t FROM events GROUP BY _tid) SELECT e._tid, e._event FROM events e JOIN x ON x._tid = e._tid AND x.t = e._ts;
 SELECT _event, _ts FROM events UNION SELECT _comm, _cpu FROM events;
 SELECT _comm FROM events INTERSECT SELECT prev_comm FROM "sched:sched_switch";
+SELECT count(*) FROM events WHERE _cpu = 1 OR _comm GLOB 'b*' OR _tid = 0;
+SELECT sum(n) FROM tuples WHERE _cpu = 1 OR _comm GLOB 'b*';
