@@ -23,7 +23,7 @@ for expr in "id == 110" "id != 110 && comm == \"$comm\"" "!(id & 0x6e) || comm ~
 	record_bg -a -o all.stk -e raw_syscalls:sys_enter
 	first=$recorder
 	record_bg -a -o some.stk -e raw_syscalls:sys_enter --filter "$expr"
-	./$comm "$n" >/dev/null
+	./$comm "$n" 0 >/dev/null
 	stop_recorder
 	recorder=$first
 	stop_recorder
