@@ -57,6 +57,11 @@ struct event_table {
 	unsigned int nr_fields;
 };
 
+struct event_key {
+	uint64_t ts;
+	uint32_t cpu, tid, type, kstack, ustack, zero;
+};
+
 struct event_cursor {
 	sqlite3_vtab_cursor base; /* first */
 	struct sql_scan scan;
@@ -70,10 +75,9 @@ struct event_cursor {
 	unsigned int at; /* the tuple */
 	uint64_t left; /* how often it is still delivered */
 	bool ended;
-	/* Events of one time, by what they are; see event_id(). */
-	uint64_t ts, *same;
+	struct event_key
+		*same; /* of the events up to this one that have its time; see event_id() */
 	unsigned int nr_same, max_same;
-	uint64_t id;
 };
 
 static struct event_table *table_of(sqlite3_vtab *base)
@@ -321,44 +325,47 @@ static int cursor_close(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static uint64_t hash_of(const struct event_cursor *c)
-{
-	const struct stk_event *e = c->e;
-	uint64_t seed = c->scan.rec->seed, h;
+#define MAX_SAME 1024 /* events of one time that are compared with each other */
 
-	h = seeded_hash__u64(seed, seed, stk_event__ts(e));
-	h = seeded_hash__u64(seed, h, (uint64_t)stk_event__cpu(e) << 32 | stk_event__tid(e));
-	h = seeded_hash__u64(seed, h,
-			     (uint64_t)stk_event_type__index(stk_event__type(e)) << 32 |
-				     stk_event__kstack(e));
-	return seeded_hash__u64(seed, h, stk_event__ustack(e));
+static struct event_key key_of(const struct stk_event *e)
+{
+	return (struct event_key){ .ts = stk_event__ts(e),
+				   .cpu = stk_event__cpu(e),
+				   .tid = stk_event__tid(e),
+				   .type = stk_event_type__index(stk_event__type(e)),
+				   .kstack = stk_event__kstack(e),
+				   .ustack = stk_event__ustack(e) };
 }
 
-#define MAX_SAME 1024 /* events of one time that are compared with each other */
+static int note_event(struct event_cursor *c)
+{
+	struct event_key key = key_of(c->e);
+
+	if (c->nr_same && c->same[0].ts != key.ts)
+		c->nr_same = 0;
+	if (c->nr_same < MAX_SAME) {
+		if (array__grow(&c->same, c->nr_same, &c->max_same))
+			return SQLITE_NOMEM;
+		c->same[c->nr_same] = key;
+	}
+	c->nr_same++;
+	return SQLITE_OK;
+}
 
 /*
  * SQLite knows a row by its id when it scans a table again, with other conditions (OR, RIGHT JOIN).
  * So an id follows from what an event is, and from how many before it were the same: these pass the
  * same conditions.
  */
-static int event_id(struct event_cursor *c)
+static uint64_t event_id(const struct event_cursor *c)
 {
-	uint64_t ts = stk_event__ts(c->e), hash = hash_of(c);
-	unsigned int i, before = 0;
+	struct event_key key = key_of(c->e);
+	unsigned int before = c->nr_same - 1, i, nr = 0;
+	uint64_t seed = c->scan.rec->seed;
 
-	if (ts != c->ts)
-		c->nr_same = 0;
-	c->ts = ts;
-	for (i = 0; i < MIN(c->nr_same, MAX_SAME); i++)
-		before += c->same[i] == hash;
-	c->id = hash + before + (c->nr_same > MAX_SAME ? c->nr_same : 0);
-	if (c->nr_same < MAX_SAME) {
-		if (array__grow(&c->same, c->nr_same, &c->max_same))
-			return SQLITE_NOMEM;
-		c->same[c->nr_same] = hash;
-	}
-	c->nr_same++;
-	return SQLITE_OK;
+	for (i = 0; i < MIN(before, MAX_SAME); i++)
+		nr += !memcmp(&c->same[i], &key, sizeof(key));
+	return seeded_hash__bytes(seed, &key, sizeof(key)) + nr + (before > MAX_SAME ? before : 0);
 }
 
 static int next_event(struct event_cursor *c)
@@ -372,7 +379,7 @@ static int next_event(struct event_cursor *c)
 		    stk_event_type__index(stk_event__type(c->e)) != def->type)
 			continue;
 		if (sql_where__passes(&c->where, &c->scan, c->e))
-			return event_id(c);
+			return note_event(c);
 	}
 	c->ended = true;
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
@@ -471,9 +478,10 @@ static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret_id)
 {
 	struct event_cursor *c = cursor_of(base);
 
-	*ret_id = c->id;
 	if (c->plan & (PLAN_GROUPS | PLAN_DISTINCT))
 		*ret_id = sql_tuple__hash(c->scan.rec->seed, &c->tuples.v[c->at]) + c->left;
+	else
+		*ret_id = event_id(c);
 	return SQLITE_OK;
 }
 
