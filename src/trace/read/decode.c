@@ -355,15 +355,22 @@ static int get_events(struct stk_reader *r, struct rd_block *b, struct bytes_cur
 	return sort_events(b);
 }
 
-int rd_decode(struct stk_reader *r, struct rd_block *b)
+/* The tuples; *ret_c is at what follows them. */
+static int read_tuples(struct stk_reader *r, struct rd_block *b, struct bytes_cur *ret_c)
 {
-	struct bytes_cur c;
 	int err = unpack_heads(r, b);
 
 	if (err)
 		return err;
-	c = bytes_cur(r->heads.p, r->heads.len);
-	err = get_tuples(r, b, &c);
+	*ret_c = bytes_cur(r->heads.p, r->heads.len);
+	return get_tuples(r, b, ret_c);
+}
+
+int rd_decode(struct stk_reader *r, struct rd_block *b)
+{
+	struct bytes_cur c;
+	int err = read_tuples(r, b, &c);
+
 	if (err)
 		return err;
 	if (rd_select__tuples(r, b) || b->bare)
@@ -375,12 +382,8 @@ int rd_decode(struct stk_reader *r, struct rd_block *b)
 int rd_decode_counts(struct stk_reader *r, struct rd_block *b)
 {
 	struct bytes_cur c;
-	int err = unpack_heads(r, b);
+	int err = read_tuples(r, b, &c);
 
-	if (err)
-		return err;
-	c = bytes_cur(r->heads.p, r->heads.len);
-	err = get_tuples(r, b, &c);
 	if (err)
 		return err;
 	b->counts = arena__alloc(&b->mem, b->nr_tuples * sizeof(*b->counts));

@@ -346,7 +346,7 @@ static void test_want(void **state)
 	gen_close(&f);
 }
 
-/* The number of events up to the end, which is none for what is not a recording. */
+/* The number of events up to the end; 0 if it is not a recording. */
 static int count_events(struct stk_reader *r, int err)
 {
 	const struct stk_event *e;
