@@ -123,36 +123,57 @@ jq -es --argjson all "$(jq -c 'select(.type == "sums").states' state.json)" '
 	min.json >/dev/null ||
 	fail "--state or --min selects wrong intervals: $(tail -n 1 min.json)"
 
-# Compares with perf's switches of the same time, from each one away to the next one back.  A thread
-# is compared only if perf has at least as many as we have: perf sometimes lacks some and reports no
-# loss.
+# switches_of FIRST LAST <SWITCHES: how often each thread left a CPU or came back, its time off CPU
+# from each leaving to the next return, and how often that was.  SWITCHES are "NS FROM TO".
+switches_of()
+{
+	awk -v first="$1" -v last="$2" '
+		$1 + 0 < first + 0 || $1 + 0 > last + 0 { next }
+		{ switches[$2]++; switches[$3]++ }
+		$3 in since { off[$3] += $1 - since[$3]; times[$3]++; delete since[$3] }
+		$2 { since[$2] = $1 }
+		END {
+			for (tid in off)
+				printf "%s %d %.0f %d\n", tid, switches[tid], off[tid], times[tid]
+		}'
+}
+
+# Compares with perf's switches of the same time.  perf sometimes lacks some and reports no loss: a
+# thread is compared only if perf has as many of its switches as the recording.
 compared="perf cannot record here"
 if [ -n "$perf" ]; then
 	switch='^ *\([0-9]*\)\.\([0-9]*\): .*prev_pid=\([0-9]*\) .*next_pid=\([0-9]*\) .*'
 	perf script -i perf.data --ns -F time,trace 2>/dev/null |
-		sed -n 's/'"$switch"'/\1\2 \3 \4/p' |
-		awk -v first="$(jq 'select(.type == "sums").first' tid.json)" \
-			-v last="$(jq 'select(.type == "sums").last' tid.json)" '
-			$1 + 0 < first + 0 || $1 + 0 > last + 0 { next }
-			$3 in since { off[$3] += $1 - since[$3]; times[$3]++; delete since[$3] }
-			$2 { since[$2] = $1 }
-			END {
-				for (tid in off)
-					printf "%s %.0f %d\n", tid, off[tid], times[tid]
-			}' >perf.off
+		sed -n 's/'"$switch"'/\1\2 \3 \4/p' >perf.switches
+	"$STACKONCE" script --json -e sched:sched_switch off.stk |
+		jq -r 'select(.type == "event") | "\(.ts) \(.fields.prev_pid) \(.fields.next_pid)"' \
+			>own.switches
+	# shellcheck disable=SC2046 # two numbers
+	set -- $(jq -r 'select(.type == "sums") | "\(.first) \(.last)"' tid.json)
+	switches_of "$@" <perf.switches >perf.off
+	switches_of "$@" <own.switches >own.off
 	jq -rn --slurpfile answer tid.json --slurpfile truth truth.json --rawfile perf perf.off \
-		--argjson slack "$slack" '
-		[$truth[].tid] as $tids | $perf | split("\n")[] | select(. != "") | split(" ") |
-		map(tonumber) as [$tid, $ns, $times] | select(any($tids[]; . == $tid)) |
+		--rawfile own own.off --argjson slack "$slack" '
+		def rows: split("\n")[] | select(. != "") | split(" ") | map(tonumber);
+		[$truth[].tid] as $tids | (reduce ($own | rows) as $r ({}; .["\($r[0])"] = $r[1]))
+			as $switches |
+		$perf | rows as [$tid, $seen, $ns, $times] | select(any($tids[]; . == $tid)) |
 		[$answer[] | select(.type == "group" and .tid == $tid)] as $of |
 		([$of[] | .blocked_ns + .queued_ns - (.states.new.queued_ns // 0)] | add // 0)
 			as $got |
 		([$of[] | .count - (.states.new.count // 0)] | add // 0) as $count |
-		select($times >= $count) |
-		if $times > $count or ($got - $ns | fabs) > $ns * $slack / 100 then
+		select($seen >= $switches["\($tid)"]) |
+		if $times != $count or ($got - $ns | fabs) > $ns * $slack / 100 then
 			"wrong: \($tid): perf \($ns) in \($times), offcpu \($got) in \($count)"
 		else "\($tid) \($ns)" end' >compared
-	grep wrong compared && fail "perf has different times"
+	if grep wrong compared; then
+		tid=$(sed -n 's/^wrong: \([0-9]*\):.*/\1/p' compared | head -n 1)
+		for f in perf own; do
+			echo "$f:"
+			grep -w "$tid" $f.switches | head -n 40
+		done
+		fail "perf has different times"
+	fi
 	[ "$(wc -l <compared)" -ge 2 ] || fail "perf saw too few threads: $(cat compared)"
 	compared="perf agrees on $(wc -l <compared) threads"
 fi
