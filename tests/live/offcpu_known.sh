@@ -146,8 +146,8 @@ if [ -n "$perf" ]; then
 	perf script -i perf.data --ns -F time,trace 2>/dev/null |
 		sed -n 's/'"$switch"'/\1\2 \3 \4/p' >perf.switches
 	"$STACKONCE" script --json -e sched:sched_switch off.stk |
-		jq -r 'select(.type == "event") | "\(.ts) \(.fields.prev_pid) \(.fields.next_pid)"' \
-			>own.switches
+		jq -r 'select(.type == "event") |
+			"\(.ts) \(.fields.prev_pid) \(.fields.next_pid)"' >own.switches
 	# shellcheck disable=SC2046 # two numbers
 	set -- $(jq -r 'select(.type == "sums") | "\(.first) \(.last)"' tid.json)
 	switches_of "$@" <perf.switches >perf.off
