@@ -290,6 +290,28 @@ seen_by_bpf()
 		}' "$work/init.tids" -
 }
 
+# watch_switches COMM: ftrace records the switches from and to tasks of this name, in $instance.
+watch_switches()
+{
+	need_tracefs
+	new_instance
+	echo "prev_comm == \"$1\" || next_comm == \"$1\"" \
+		>"$instance/events/sched/sched_switch/filter"
+	echo 1 >"$instance/events/sched/sched_switch/enable"
+}
+
+# want_switches COMM OFF ON: as often as that such tasks left a CPU and got one, as ftrace has seen
+# since watch_switches.
+want_switches()
+{
+	echo 0 >"$instance/events/sched/sched_switch/enable"
+	seen_by_bpf <"$instance/trace" >"$work/switches"
+	left=$(grep -c "prev_comm=$1 " "$work/switches")
+	came=$(grep -c "next_comm=$1 " "$work/switches")
+	[ "$2 $3" = "$left $came" ] ||
+		fail "$1 left a CPU $left times and got one $came times; recorded: $2 and $3"
+}
+
 # want_recorded FILE NUMBER: script prints as many events as the accounting says were recorded.
 want_recorded()
 {
