@@ -2,7 +2,7 @@
 /*
  * SQL functions:
  *
- *   stack(ID)            the functions of a stack, innermost first: "a <- b <- c"
+ *   stack(ID)            the functions of a stack, innermost first: "a < b < c"
  *   stack_has(ID, GLOB)  1 if a function of the stack matches, else 0
  *   sym(ADDRESS)         "symbol+0x12/0x34 [module]" of a kernel address
  *   hex(X)               a number as 0x...; anything else as SQLite's own hex()
@@ -54,7 +54,7 @@ static const char *text_of(struct sql_recording *rec, uint32_t number)
 	nr = stack__frames(rec->reader, number, frames);
 	strbuf__puts(&b, "");
 	for (i = 0; i < nr; i++) {
-		strbuf__puts(&b, i ? " <- " : "");
+		strbuf__puts(&b, i ? " < " : "");
 		frame__function(rec->names, &b, &frames[i]);
 	}
 	if (strbuf__failed(&b) || stk_reader__charge(rec->reader, b.cap, 0) ||

@@ -180,7 +180,7 @@ static int answer(struct sql_cmd *c)
 	if (c->save)
 		return finish(c, save(c));
 	out__open(&c->out, c->query != NULL);
-	err = c->query ? sql_cmd__run(c, c->query) : sql_cmd__run_input(c);
+	err = c->query ? sql_cmd__run_query(c, c->query) : sql_cmd__run_input(c);
 	return out__close(&c->out, finish(c, err));
 }
 

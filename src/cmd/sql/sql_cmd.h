@@ -24,6 +24,8 @@ struct sql_cmd {
 int sql_cmd__put_rows(struct sql_cmd *c, sqlite3_stmt *statement);
 /* Runs all statements of a text.  Negative errno, logged. */
 int sql_cmd__run(struct sql_cmd *c, const char *text);
+/* The same, or a command of the prompt, which begins with a dot. */
+int sql_cmd__run_query(struct sql_cmd *c, const char *text);
 /* Runs the statements on standard input, with a prompt if that is a terminal. */
 int sql_cmd__run_input(struct sql_cmd *c);
 

@@ -90,6 +90,18 @@ static int run_command(struct sql_cmd *c, char *line)
 		       -EINVAL;
 }
 
+int sql_cmd__run_query(struct sql_cmd *c, const char *text)
+{
+	_cleanup_free_ char *line = NULL;
+	int got;
+
+	if (text[0] != '.')
+		return sql_cmd__run(c, text);
+	line = strdup(text);
+	got = line ? run_command(c, line) : log_err(-ENOMEM, "run a command");
+	return got < 0 ? got : 0;
+}
+
 static void prompt(struct sql_cmd *c, bool continues)
 {
 	strbuf__puts(&c->out.b, continues ? "...> " : "sql> ");
