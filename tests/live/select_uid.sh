@@ -45,7 +45,8 @@ record --no-user-stacks -a -u 4242 -o last.stk -e sched:sched_switch -- \
 	setpriv --reuid 4242 ./$comm 3 2 1
 want_sum last.stk
 "$STACKONCE" script --json last.stk >last.json
-jq -rs --arg c $comm '([.[].fields | select(.prev_comm == $c) | .prev_pid] | unique | length) as $off |
+jq -rs --arg c $comm '
+	([.[].fields | select(.prev_comm == $c) | .prev_pid] | unique | length) as $off |
 	([.[].fields | select(.prev_comm == $c)] | length) as $outs |
 	([.[].fields | select(.next_comm == $c)] | length) as $ins |
 	"\($off) \($outs) \($ins)"' last.json >numbers
