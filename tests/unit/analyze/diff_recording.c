@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "diff_recording.h"
 
-#include <err.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../common_fields.h"
+#include "../writing.h"
 #include "cleanup.h"
 #include "frame.h"
-#include "trace/write/writer.h"
 
 #define TEXT 0xffffffff81000000ULL
 #define TICK_NS 10000000ULL
@@ -33,13 +31,6 @@ struct maker {
 	uint32_t begin; /* index of the event type; the next one is the end */
 	double all; /* factor that all stacks share */
 };
-
-static int ok(int result)
-{
-	if (result < 0)
-		errx(1, "diff_recording: %s", strerror(-result));
-	return result;
-}
 
 /* xorshift64*, in (0, 1): the same numbers on every machine. */
 static double random_part(struct maker *m)
@@ -92,9 +83,9 @@ static void add_stacks(struct maker *m)
 					    TEXT + 0x200000 + at };
 		const uint64_t user[] = { FRAME_USER(1, 0x1000 + i * step + at) };
 
-		ok(stk_writer__stack(m->w, frames, ARRAY_SIZE(frames), &m->kstacks[i]));
+		m->kstacks[i] = add_stack(m->w, frames, ARRAY_SIZE(frames));
 		if (i % 2)
-			ok(stk_writer__stack(m->w, user, 1, &m->ustacks[i]));
+			m->ustacks[i] = add_stack(m->w, user, 1);
 	}
 }
 
@@ -107,7 +98,6 @@ static void add_tables(struct maker *m)
 				.id = id,
 				.id_len = sizeof(id) };
 	char kernel[16];
-	uint32_t file;
 
 	snprintf(kernel, sizeof(kernel), "%02x", m->load->version);
 	ok(stk_writer__meta(m->w, "kernel.build_id", kernel));
@@ -120,8 +110,8 @@ static void add_tables(struct maker *m)
 					       begin_format));
 		ok(stk_writer__type(m->w, STK_KIND_TRACEPOINT, "work", "end", "", end_format));
 	}
-	ok(stk_writer__file(m->w, &app, &file));
-	ok(stk_writer__task(m->w, 7, 7, "app", 3, &m->task));
+	add_file(m->w, app);
+	m->task = add_task(m->w, 7, 7, "app");
 	add_symbols(m);
 	add_stacks(m);
 }
@@ -146,14 +136,14 @@ static void put_events(struct maker *m, uint64_t ts, unsigned int nr, unsigned i
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		ok(stk_writer__event(m->w, &(struct stk_writer_event){
-						   .ts = ts + (uint64_t)(random_part(m) * TICK_NS),
-						   .event = type,
-						   .task = m->task,
-						   .kstack = m->kstacks[stack],
-						   .ustack = m->ustacks[stack],
-						   .record = record,
-						   .record_len = sizeof(record) }));
+		add_event(m->w, (struct stk_writer_event){
+					.ts = ts + (uint64_t)(random_part(m) * TICK_NS),
+					.event = type,
+					.task = m->task,
+					.kstack = m->kstacks[stack],
+					.ustack = m->ustacks[stack],
+					.record = record,
+					.record_len = sizeof(record) });
 }
 
 static void put_pair(struct maker *m, uint64_t ts)
@@ -166,10 +156,10 @@ static void put_pair(struct maker *m, uint64_t ts)
 				      .record = record,
 				      .record_len = sizeof(record) };
 
-	ok(stk_writer__event(m->w, &e));
+	add_event(m->w, e);
 	e.ts += ns;
 	e.event++;
-	ok(stk_writer__event(m->w, &e));
+	add_event(m->w, e);
 }
 
 static void put_tick(struct maker *m, uint64_t ts, const double *rates)

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "address_recording.h"
-
-#include <err.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
+#include "recordings.h"
 
 #include "../common_fields.h"
+#include "../writing.h"
 #include "cleanup.h"
-#include "trace/write/writer.h"
 
 #define ALLOCATION                                                                 \
 	COMMON "\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n" \
@@ -23,13 +18,6 @@ static const char kfree_format[] =
 	"name: kfree\nID: 2\n" ALLOCATION
 	"\nprint fmt: \"call_site=%pS ptr=%p\", (void *)REC->call_site, REC->ptr\n";
 
-static int ok(int result)
-{
-	if (result < 0)
-		errx(1, "address_recording: %s", strerror(-result));
-	return result;
-}
-
 void make_addresses(const char *path)
 {
 	static const char long_name[] = "a_function_of_the_kernel_whose_name_is_longer_than_what_"
@@ -43,28 +31,21 @@ void make_addresses(const char *path)
 		uint64_t call_site, ptr, bytes_req;
 	} rec = { .bytes_req = 64 };
 	struct stk_writer_event e = { .record = &rec, .record_len = sizeof(rec) };
-	struct stk_writer_opts opts = { .nr_cpus = 1 };
-	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
-	struct stk_writer *w;
+	struct stk_writer *w = begin_recording(path, 1);
 	size_t i;
 
-	if (fd < 0)
-		err(1, "%s", path);
-	ok(stk_writer__new(fd, &opts, &w));
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "kmem", "kmalloc", "", kmalloc_format));
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "kmem", "kfree", "", kfree_format));
 	ok(stk_writer__symbol(w, text, 0x100, "alloc_pipe_info", ""));
 	ok(stk_writer__symbol(w, text + 0x1000, 0x100, long_name, ""));
 	ok(stk_writer__symbol(w, module, 0x100, "disk_open", "demo_mod"));
-	ok(stk_writer__task(w, 7, 7, "alloc", 5, &e.task));
+	e.task = add_task(w, 7, 7, "alloc");
 	for (i = 0; i < 2 * ARRAY_SIZE(sites); i++) {
 		rec.ptr = 0xffff888000010000ull + i / 2 * 0x40;
 		rec.call_site = i % 2 ? text + 0x78 : sites[i / 2];
 		e.event = i % 2;
 		e.ts = 1000000 + 1000 * i + (i % 2 ? 10 * (ARRAY_SIZE(sites) - i / 2) : 0);
-		ok(stk_writer__event(w, &e));
+		add_event(w, e);
 	}
-	ok(stk_writer__end_round(w, 2000000, 0));
-	ok(stk_writer__finish(w, "done", 0));
-	stk_writer__free(w);
+	end_recording(w, 2000000, "done");
 }

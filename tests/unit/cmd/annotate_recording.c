@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "annotate_recording.h"
-
-#include <err.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
+#include "recordings.h"
 
 #include "../common_fields.h"
+#include "../writing.h"
 #include "cleanup.h"
 #include "frame.h"
-#include "trace/write/writer.h"
 
 #define TEXT 0xffffffff81000000ULL
 #define MODULE 0xffffffffc0200000ULL
@@ -53,13 +48,6 @@ static const struct sample {
 	    FRAME_MARKER(FRAME_GUESS, 0), FRAME_USER(APP, 0x1228), FRAME_USER(APP, 0x1305) } },
 };
 
-static int ok(int result)
-{
-	if (result < 0)
-		errx(1, "annotate_recording: %s", strerror(-result));
-	return result;
-}
-
 static void add_names(struct stk_writer *w)
 {
 	static const uint8_t ids[2][20] = { "\x11\x22\x33", "\x44\x55\x66" };
@@ -78,7 +66,7 @@ static void add_names(struct stk_writer *w)
 				      .id = ids[i],
 				      .id_len = 20 };
 
-		ok(stk_writer__file(w, &f, &number));
+		number = add_file(w, f);
 		ok(stk_writer__user_symbols(w, number, symbols, ARRAY_SIZE(symbols)));
 	}
 	ok(stk_writer__symbol(w, TEXT, 0x100, "copy", ""));
@@ -91,28 +79,21 @@ void make_annotate(const char *path)
 	struct stk_writer_event e = { .ts = 1000000,
 				      .record = "\0\0\0\0\0\0\0\0",
 				      .record_len = 8 };
-	struct stk_writer_opts opts = { .nr_cpus = 1 };
-	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
-	struct stk_writer *w;
+	struct stk_writer *w = begin_recording(path, 1);
 	unsigned int i, k;
 
-	if (fd < 0)
-		err(1, "%s", path);
-	ok(stk_writer__new(fd, &opts, &w));
 	ok(stk_writer__type(w, STK_KIND_SAMPLE, "sample", "cpu_clock", "", format));
 	add_names(w);
-	ok(stk_writer__task(w, 7, 7, "app", 3, &e.task));
+	e.task = add_task(w, 7, 7, "app");
 	for (i = 0; i < ARRAY_SIZE(samples); i++) {
 		const struct sample *s = &samples[i];
 
 		e.kstack = e.ustack = 0;
 		if (s->nr_kernel)
-			ok(stk_writer__stack(w, s->kernel, s->nr_kernel, &e.kstack));
-		ok(stk_writer__stack(w, s->user, s->nr_user, &e.ustack));
+			e.kstack = add_stack(w, s->kernel, s->nr_kernel);
+		e.ustack = add_stack(w, s->user, s->nr_user);
 		for (k = 0; k < s->count; k++, e.ts += 1000)
-			ok(stk_writer__event(w, &e));
+			add_event(w, e);
 	}
-	ok(stk_writer__end_round(w, 2000000, 0));
-	ok(stk_writer__finish(w, "done", 0));
-	stk_writer__free(w);
+	end_recording(w, 2000000, "done");
 }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "latency_recording.h"
-
-#include <err.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
+#include "recordings.h"
 
 #include "../common_fields.h"
+#include "../writing.h"
 #include "../trace/old_file.h"
-#include "trace/write/writer.h"
 
 static const char enter_format[] =
 	"name: sys_enter\nID: 21\n" COMMON "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
@@ -42,13 +36,6 @@ struct recording {
 	uint64_t counters[NR_TYPES][STK_NR_COUNTERS];
 };
 
-static int ok(int result)
-{
-	if (result < 0)
-		errx(1, "latency_recording: %s", strerror(-result));
-	return result;
-}
-
 static void put(struct recording *r, uint64_t us, int type, uint32_t tid, const char *comm,
 		uint64_t id)
 {
@@ -64,8 +51,8 @@ static void put(struct recording *r, uint64_t us, int type, uint32_t tid, const 
 		e.flags = 0x10;
 	if (type == ISSUE || type == COMPLETE)
 		rec.id = 8u << 20 | 1; /* the device */
-	ok(stk_writer__task(r->w, tid, tid, comm, strlen(comm), &e.task));
-	ok(stk_writer__event(r->w, &e));
+	e.task = add_task(r->w, tid, tid, comm);
+	add_event(r->w, e);
 	r->counters[type][STK_C_HAPPENED]++;
 	r->counters[type][STK_C_RECORDED]++;
 }
@@ -99,7 +86,7 @@ static void add_tables(struct recording *r)
 	ok(stk_writer__symbol(r->w, text + 0x1000, 0x100, "syscall_exit_work", ""));
 	ok(stk_writer__symbol(r->w, text + 0x2000, 0x100, "do_syscall_64", ""));
 	for (i = 0; i < 3; i++)
-		ok(stk_writer__stack(r->w, frames[i], i == 2 ? 1 : 2, &r->stacks[i]));
+		r->stacks[i] = add_stack(r->w, frames[i], i == 2 ? 1 : 2);
 }
 
 static void add_calls(struct recording *r)
@@ -123,13 +110,9 @@ static void add_calls(struct recording *r)
 
 void make_latency(const char *path)
 {
-	struct stk_writer_opts opts = { .nr_cpus = 2 };
-	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644), i;
-	struct recording r = { 0 };
+	struct recording r = { .w = begin_recording(path, 2) };
+	int i;
 
-	if (fd < 0)
-		err(1, "%s", path);
-	ok(stk_writer__new(fd, &opts, &r.w));
 	add_tables(&r);
 	add_calls(&r);
 	end_round(&r, 500000);

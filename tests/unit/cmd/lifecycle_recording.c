@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lifecycle_recording.h"
+#include "recordings.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cleanup.h"
-#include "trace/write/writer.h"
+#include "../writing.h"
 
 #define TEXT 0xffffffff81000000ULL
 #define US 1000ULL
@@ -55,14 +50,6 @@ struct out {
 	uint64_t ts;
 };
 
-static void ok(int err)
-{
-	if (err >= 0)
-		return;
-	fprintf(stderr, "lifecycle recording: %s\n", strerror(-err));
-	exit(1);
-}
-
 static void add_type(struct out *o, unsigned int kind)
 {
 	char format[1024];
@@ -101,8 +88,8 @@ static void ev(struct out *o, uint64_t after, uint32_t pid, uint32_t tid, const 
 
 	if (text)
 		memcpy(rec.text, text, strnlen(text, 16));
-	ok(stk_writer__task(o->w, tid, pid, comm, strlen(comm), &e.task));
-	ok(stk_writer__event(o->w, &e));
+	e.task = add_task(o->w, tid, pid, comm);
+	add_event(o->w, e);
 }
 
 static void fork_one(struct out *o, uint32_t parent, const char *comm, uint32_t pid)
@@ -189,9 +176,9 @@ static void put_zombies(struct out *o)
 	ev(o, 100, 0, 0, "swapper/0", FREE, 36, 0, "child");
 	ev(o, 1000000, 0, 0, "swapper/0", FREE, 41, 0, "child"); /* reaped unseen */
 	ev(o, 100, 10, 10, "bash", WAIT4_RET, 40, 0, NULL); /* reaped late, not freed */
-	ok(stk_writer__task(o->w, 0, 0, "swapper/0", 9, &bare.task));
+	bare.task = add_task(o->w, 0, 0, "swapper/0");
 	bare.ts = o->ts += 100 * US;
-	ok(stk_writer__event(o->w, &bare));
+	add_event(o->w, bare);
 	ok(stk_writer__meta(o->w, "tasks.end",
 			    "1 1 0 1 0 S init\n10 10 1 10 0 S bash\n20 20 10 20 0 S subreaper\n"
 			    "34 34 20 34 0 Z child\n")); /* 33: reaped unseen, not freed */
@@ -202,18 +189,14 @@ static void make(const char *path, void (*put)(struct out *o), unsigned int nr_t
 		 uint64_t (*counters)[STK_NR_COUNTERS])
 {
 	const uint64_t frames[] = { TEXT + 0x10, TEXT + 0x1010 };
-	struct stk_writer_opts opts = { .nr_cpus = 1 };
-	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
-	struct out o = { .ts = 1000000 * US };
+	struct out o = { .w = begin_recording(path, 1), .ts = 1000000 * US };
 	unsigned int i;
 
-	ok(fd < 0 ? -errno : 0);
-	ok(stk_writer__new(fd, &opts, &o.w));
 	for (i = 0; i < nr_types; i++)
 		add_type(&o, i);
 	ok(stk_writer__symbol(o.w, TEXT, 0x800, "do_wait", ""));
 	ok(stk_writer__symbol(o.w, TEXT + 0x1000, 0x800, "do_syscall_64", ""));
-	ok(stk_writer__stack(o.w, frames, 2, &o.stack));
+	o.stack = add_stack(o.w, frames, 2);
 	put(&o);
 	ok(stk_writer__end_round(o.w, o.ts + 1, 0));
 	ok(stk_writer__accounting(o.w, counters, nr_types));

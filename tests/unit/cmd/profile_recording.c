@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "profile_recording.h"
-
-#include <err.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
+#include "recordings.h"
 
 #include "../common_fields.h"
+#include "../writing.h"
 #include "cleanup.h"
 #include "frame.h"
-#include "trace/write/writer.h"
 
 #define TEXT 0xffffffff81000000ull
 
@@ -91,46 +86,33 @@ static const struct sample {
 static struct stk_writer *w;
 static uint64_t now = 1000000000;
 
-static int ok(int result)
-{
-	if (result < 0)
-		errx(1, "profile_recording: %s", strerror(-result));
-	return result;
-}
-
 static uint32_t stack(const uint64_t *frames, unsigned int max)
 {
 	unsigned int nr = 0;
-	uint32_t number;
 
 	while (nr < max && frames[nr])
 		nr++;
-	if (!nr)
-		return 0;
-	ok(stk_writer__stack(w, frames, nr, &number));
-	return number;
+	return nr ? add_stack(w, frames, nr) : 0;
 }
 
 static uint32_t task(uint32_t tid)
 {
 	const char *comm = tid == 0 ? "swapper/0" : tid == 10 ? "app" : "other";
-	uint32_t nr;
 
-	ok(stk_writer__task(w, tid, tid, comm, strlen(comm), &nr));
-	return nr;
+	return add_task(w, tid, tid, comm);
 }
 
 static void put(unsigned int type, uint32_t tid, uint32_t kstack, uint32_t ustack, const void *rec,
 		size_t len, unsigned int marks)
 {
-	ok(stk_writer__event(w, &(struct stk_writer_event){ .ts = now += 1000,
-							    .event = type,
-							    .task = task(tid),
-							    .kstack = kstack,
-							    .ustack = ustack,
-							    .record = rec,
-							    .record_len = len,
-							    .marks = marks }));
+	add_event(w, (struct stk_writer_event){ .ts = now += 1000,
+						.event = type,
+						.task = task(tid),
+						.kstack = kstack,
+						.ustack = ustack,
+						.record = rec,
+						.record_len = len,
+						.marks = marks });
 }
 
 static void add_names(void)
@@ -149,10 +131,10 @@ static void add_names(void)
 	for (i = 0; i < ARRAY_SIZE(kernel_names); i++)
 		ok(stk_writer__symbol(w, TEXT + i * 0x1000, 0x100, kernel_names[i], ""));
 	ok(stk_writer__symbol(w, DRIVER & ~0xffull, 0x100, "disk_read", "demo_mod"));
-	ok(stk_writer__file(w, &file, &nr));
+	nr = add_file(w, file);
 	ok(stk_writer__user_symbols(w, nr, app, ARRAY_SIZE(app)));
 	file.path = "/lib/libc.so.6";
-	ok(stk_writer__file(w, &file, &nr));
+	nr = add_file(w, file);
 	ok(stk_writer__user_symbols(w, nr, libc, ARRAY_SIZE(libc)));
 }
 
@@ -213,12 +195,8 @@ static void add_waits(void)
 
 void make_profile(const char *path)
 {
-	struct stk_writer_opts opts = { .nr_cpus = 1 };
-	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
 
-	if (fd < 0)
-		err(1, "%s", path);
-	ok(stk_writer__new(fd, &opts, &w));
+	w = begin_recording(path, 1);
 	ok(stk_writer__type(w, STK_KIND_SAMPLE, "sample", "cpu_clock", "", sample_format));
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "kmem", "kmalloc", "", kmalloc_format));
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_stat_wait", "", wait_format));
@@ -227,7 +205,5 @@ void make_profile(const char *path)
 	add_samples();
 	add_allocations();
 	add_waits();
-	ok(stk_writer__end_round(w, now + 1, 0));
-	ok(stk_writer__finish(w, "done", 0));
-	stk_writer__free(w);
+	end_recording(w, now + 1, "done");
 }

@@ -1,33 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "replaced_recording.h"
-
-#include <err.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
+#include "recordings.h"
 
 #include "../common_fields.h"
+#include "../writing.h"
 #include "cleanup.h"
 #include "frame.h"
-#include "trace/write/writer.h"
 
 static const char a_format[] = "name: a\nID: 1\n" COMMON "\nprint fmt: \"\"\n";
 static const char b_format[] = "name: b\nID: 2\n" COMMON "\nprint fmt: \"\"\n";
-
-static int ok(int result)
-{
-	if (result < 0)
-		errx(1, "replaced_recording: %s", strerror(-result));
-	return result;
-}
 
 static uint32_t jit(struct stk_writer *w, const char *name)
 {
 	const struct stk_file file = { .kind = STK_FILE_JIT, .path = "[jit]", .host_path = "" };
 	const struct stk_user_symbol symbol = { name, 0x100, 0x100 };
-	uint32_t number;
+	uint32_t number = add_file(w, file);
 
-	ok(stk_writer__file(w, &file, &number));
 	ok(stk_writer__user_symbols(w, number, &symbol, 1));
 	return number;
 }
@@ -39,20 +26,15 @@ static void add(struct stk_writer *w, uint32_t event, uint64_t ts, uint32_t usta
 		.event = event, .ts = ts, .ustack = ustack, .record = rec, .record_len = sizeof(rec)
 	};
 
-	ok(stk_writer__event(w, &e));
+	add_event(w, e);
 }
 
 void make_replaced(const char *path)
 {
-	const struct stk_writer_opts opts = { .nr_cpus = 1 };
-	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
 	uint32_t old, now, stacks[3];
-	struct stk_writer *w;
+	struct stk_writer *w = begin_recording(path, 1);
 	uint64_t i;
 
-	if (fd < 0)
-		err(1, "%s", path);
-	ok(stk_writer__new(fd, &opts, &w));
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "code", "a", "", a_format));
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "code", "b", "", b_format));
 	old = jit(w, "old");
@@ -60,7 +42,7 @@ void make_replaced(const char *path)
 	for (i = 0; i < ARRAY_SIZE(stacks); i++) {
 		const uint64_t frames[] = { FRAME_USER(old, 0x110 + i), FRAME_USER(old, 0x180) };
 
-		ok(stk_writer__stack(w, frames, ARRAY_SIZE(frames), &stacks[i]));
+		stacks[i] = add_stack(w, frames, ARRAY_SIZE(frames));
 	}
 	for (i = 0; i < 12; i++)
 		add(w, i & 1, 100 * i, stacks[i < 6 ? i % 3 : i % 2 ? i % 3 : 2 - i % 3]);
@@ -71,7 +53,5 @@ void make_replaced(const char *path)
 
 		ok(stk_writer__replaced(w, &r));
 	}
-	ok(stk_writer__end_round(w, 2000, 0));
-	ok(stk_writer__finish(w, "done", 0));
-	stk_writer__free(w);
+	end_recording(w, 2000, "done");
 }

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "stalls_recording.h"
-
-#include <err.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
+#include "recordings.h"
 
 #include "../common_fields.h"
+#include "../writing.h"
 #include "cleanup.h"
 #include "event_flags.h"
 #include "frame.h"
-#include "trace/write/writer.h"
 
 static const char switch_format[] =
 	"name: sched_switch\nID: 1\n" COMMON
@@ -122,23 +117,14 @@ static const struct stall {
 	  .waker = { WAKE_UP, HRTIMER, TIMER, TIMER_ENTRY } },
 };
 
-static int ok(int result)
-{
-	if (result < 0)
-		errx(1, "stalls_recording: %s", strerror(-result));
-	return result;
-}
-
 static uint32_t stack_of(struct stk_writer *w, const enum function *functions)
 {
 	uint64_t frames[12];
 	unsigned int nr = 0;
-	uint32_t number;
 
 	for (; nr < ARRAY_SIZE(frames) && functions[nr]; nr++)
 		frames[nr] = 0xffffffff81000000ull + functions[nr] * 0x1000 + 0x10;
-	ok(stk_writer__stack(w, frames, nr, &number));
-	return number;
+	return add_stack(w, frames, nr);
 }
 
 static void put(struct stk_writer *w, struct stk_writer_event e, int64_t state, int32_t next)
@@ -151,7 +137,7 @@ static void put(struct stk_writer *w, struct stk_writer_event e, int64_t state, 
 
 	e.record = &rec;
 	e.record_len = sizeof(rec);
-	ok(stk_writer__event(w, &e));
+	add_event(w, e);
 }
 
 /* Two futex waits, woken by one timer that hits different code. */
@@ -172,7 +158,7 @@ static void put_futex_waits(struct stk_writer *w, struct stk_writer_event call,
 		call.ustack = ustack;
 		call.record = args;
 		call.record_len = sizeof(args);
-		ok(stk_writer__event(w, &call));
+		add_event(w, call);
 		wake.ts = call.ts + 100000;
 		wake.kstack = stack_of(w, hit[i]);
 		put(w, wake, TASK, 0);
@@ -181,7 +167,7 @@ static void put_futex_waits(struct stk_writer *w, struct stk_writer_event call,
 		call.ustack = 0;
 		call.record = woken;
 		call.record_len = sizeof(woken);
-		ok(stk_writer__event(w, &call));
+		add_event(w, call);
 	}
 }
 
@@ -190,28 +176,22 @@ void make_stalls(const char *path)
 	const struct stk_file file = { .path = "/bin/stall", .host_path = "" };
 	const struct stk_user_symbol work = { "work", 0x1000, 0x100 };
 	const uint64_t user_frame = FRAME_USER(1, 0x1010);
-	struct stk_writer_opts opts = { .nr_cpus = 1 };
 	struct stk_writer_event leave = { .event = SWITCH }, wake = { .event = WAKING },
 				back = { .event = SWITCH };
-	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
-	struct stk_writer *w;
+	struct stk_writer *w = begin_recording(path, 1);
 	uint64_t ts = 1000000;
-	uint32_t nr;
 	size_t i;
 
-	if (fd < 0)
-		err(1, "%s", path);
-	ok(stk_writer__new(fd, &opts, &w));
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_switch", "", switch_format));
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_waking", "", waking_format));
 	ok(stk_writer__type(w, STK_KIND_SYSCALL, "syscalls", "sys_enter_futex", "", enter_format));
 	ok(stk_writer__type(w, STK_KIND_SYSCALL, "syscalls", "sys_exit_futex", "", leave_format));
 	for (i = 1; i < NR_FUNCTIONS; i++)
 		ok(stk_writer__symbol(w, 0xffffffff81000000ull + i * 0x1000, 0x100, names[i], ""));
-	ok(stk_writer__file(w, &file, &nr));
-	ok(stk_writer__task(w, TASK, TASK, "stall", 5, &leave.task));
-	ok(stk_writer__task(w, 0, 0, "swapper/0", 9, &back.task));
-	ok(stk_writer__stack(w, &user_frame, 1, &leave.ustack));
+	add_file(w, file);
+	leave.task = add_task(w, TASK, TASK, "stall");
+	back.task = add_task(w, 0, 0, "swapper/0");
+	leave.ustack = add_stack(w, &user_frame, 1);
 	wake.task = back.task;
 	wake.flags = EVENT_FLAG_HARDIRQ;
 	for (i = 0; i < ARRAY_SIZE(stalls); i++, ts += 1000000) {

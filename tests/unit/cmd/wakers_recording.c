@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "wakers_recording.h"
+#include "recordings.h"
 
-#include <err.h>
-#include <fcntl.h>
 #include <stdio.h>
 
 #include "../analyze/waits_recording.h"
+#include "../writing.h"
+#include "cleanup.h"
 
 enum { TARGET = 300, WAKER = 400, KTHREAD = 20 };
 
@@ -21,7 +21,7 @@ static void wait_for(struct recording *rec, uint64_t ts, uint32_t waker, uint32_
 	};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		struct ev e = events[i];
 
 		e.ts = ts + 1000000 * i;
@@ -34,8 +34,7 @@ void make_wakers(const char *path)
 	struct recording rec;
 
 	recording__begin(&rec);
-	if (stk_writer__meta(rec.w, "target", "300"))
-		errx(1, "%s: metadata", path);
+	ok(stk_writer__meta(rec.w, "target", "300"));
 	wait_for(&rec, 1000000000, WAKER, STACK_OMITTED);
 	wait_for(&rec, 1010000000, WAKER, STACK_OMITTED);
 	wait_for(&rec, 1020000000, KTHREAD, 0);
@@ -46,7 +45,7 @@ void make_wakers(const char *path)
 }
 
 /* Nothing passed the selections. */
-static int put_selections(struct stk_writer *w)
+static void put_selections(struct stk_writer *w)
 {
 	static const char *const meta[][2] = {
 		{ "target", "300" },
@@ -56,14 +55,12 @@ static int put_selections(struct stk_writer *w)
 		{ "selected.delay_ms", "1500" },
 	};
 	unsigned int i;
-	int err = 0;
 
-	for (i = 0; i < sizeof(meta) / sizeof(meta[0]) && !err; i++)
-		err = stk_writer__meta(w, meta[i][0], meta[i][1]);
-	return err;
+	for (i = 0; i < ARRAY_SIZE(meta); i++)
+		ok(stk_writer__meta(w, meta[i][0], meta[i][1]));
 }
 
-static int put_filtered(struct stk_writer *w, unsigned int nr_types)
+static void put_filtered(struct stk_writer *w, unsigned int nr_types)
 {
 	uint64_t c[4][STK_NR_COUNTERS] = { 0 };
 
@@ -72,7 +69,7 @@ static int put_filtered(struct stk_writer *w, unsigned int nr_types)
 	c[2][STK_C_FILTERED_UID] = 2;
 	c[2][STK_C_FILTERED_CPU] = 3;
 	c[2][STK_C_FILTERED_CGROUP] = 4;
-	return stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])c, nr_types);
+	ok(stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])c, nr_types));
 }
 
 void make_selected(const char *path)
@@ -83,21 +80,13 @@ void make_selected(const char *path)
 		      { "sched", "sched_process_exit" },
 		      { "irq", "softirq_entry" },
 		      { "irq", "softirq_exit" } };
-	struct stk_writer_opts opts = { .nr_cpus = 1 };
-	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644), failed;
-	struct stk_writer *w;
+	struct stk_writer *w = begin_recording(path, 1);
 	unsigned int i;
 
-	if (fd < 0 || stk_writer__new(fd, &opts, &w))
-		err(1, "%s", path);
-	failed = put_selections(w);
-	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		failed |= stk_writer__type(w, STK_KIND_TRACEPOINT, types[i].system, types[i].name,
-					   "", "") < 0;
-	failed |= put_filtered(w, i);
-	failed |= stk_writer__end_round(w, 1, 0);
-	failed |= stk_writer__finish(w, "done", 0);
-	stk_writer__free(w);
-	if (failed)
-		errx(1, "%s: not written", path);
+	put_selections(w);
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		ok(stk_writer__type(w, STK_KIND_TRACEPOINT, types[i].system, types[i].name, "",
+				    ""));
+	put_filtered(w, i);
+	end_recording(w, 1, "done");
 }
