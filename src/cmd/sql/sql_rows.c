@@ -127,41 +127,41 @@ static void put_blob(const struct rows *r, struct strbuf *b, int column)
 		strbuf__hex(b, *p++, 2);
 }
 
+/* A value that is not text; NULL is nothing. */
+static void put_value(const struct rows *r, struct strbuf *b, int column)
+{
+	switch (sqlite3_column_type(r->statement, column)) {
+	case SQLITE_INTEGER:
+		put_integer(r, b, column);
+		break;
+	case SQLITE_FLOAT:
+		put_real(b, sqlite3_column_double(r->statement, column));
+		break;
+	case SQLITE_BLOB:
+		put_blob(r, b, column);
+		break;
+	}
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_json_value(struct rows *r, struct json *j, int i)
 {
-	double v;
+	int type = sqlite3_column_type(r->statement, i);
+	const char *quote =
+		type == SQLITE_BLOB || (type == SQLITE_INTEGER && is_address(r, i)) ? "\"" : "";
 
 	json__name(j, r->columns[i].key);
-	switch (sqlite3_column_type(r->statement, i)) {
-	case SQLITE_INTEGER:
-		if (is_address(r, i)) {
-			strbuf__putc(json__value(j, NULL), '"');
-			put_integer(r, j->out, i);
-			strbuf__putc(j->out, '"');
-		} else {
-			put_integer(r, json__value(j, NULL), i);
-		}
-		break;
-	case SQLITE_FLOAT:
-		v = sqlite3_column_double(r->statement, i);
-		if (isfinite(v))
-			put_real(json__value(j, NULL), v);
-		else
-			json__null(j, NULL); /* JSON has no infinity */
-		break;
-	case SQLITE_TEXT:
+	if (type == SQLITE_TEXT) {
 		json__bytes(j, NULL, (const char *)sqlite3_column_text(r->statement, i),
 			    sqlite3_column_bytes(r->statement, i));
-		break;
-	case SQLITE_BLOB:
-		strbuf__putc(json__value(j, NULL), '"');
-		put_blob(r, j->out, i);
-		strbuf__putc(j->out, '"');
-		break;
-	default:
-		json__null(j, NULL);
+	} else if (type == SQLITE_NULL ||
+		   (type == SQLITE_FLOAT && !isfinite(sqlite3_column_double(r->statement, i)))) {
+		json__null(j, NULL); /* JSON has no infinity */
+	} else {
+		strbuf__puts(json__value(j, NULL), quote);
+		put_value(r, j->out, i);
+		strbuf__puts(j->out, quote);
 	}
 }
 
@@ -219,46 +219,32 @@ static void put_csv(struct rows *r)
 
 	for (int i = 0; i < r->nr_columns; i++) {
 		strbuf__puts(b, i ? "," : "");
-		switch (sqlite3_column_type(r->statement, i)) {
-		case SQLITE_INTEGER:
-			put_integer(r, b, i);
-			break;
-		case SQLITE_FLOAT:
-			put_real(b, sqlite3_column_double(r->statement, i));
-			break;
-		case SQLITE_TEXT:
+		if (sqlite3_column_type(r->statement, i) == SQLITE_TEXT)
 			put_csv_text(r, (const char *)sqlite3_column_text(r->statement, i),
 				     sqlite3_column_bytes(r->statement, i));
-			break;
-		case SQLITE_BLOB:
-			put_blob(r, b, i);
-			break;
-		}
+		else
+			put_value(r, b, i);
 	}
 	strbuf__puts(b, "\r\n");
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+/* Appends the name of code in the kernel; false: the value is no such code. */
+static bool put_code(struct rows *r, struct strbuf *b, int i)
+{
+	return r->columns[i].kind == COLUMN_CODE &&
+	       sqlite3_column_type(r->statement, i) == SQLITE_INTEGER &&
+	       kernel_text__symbol(&r->text, sqlite3_column_int64(r->statement, i), true, b);
+}
+
 static void put_cell(struct rows *r, struct strbuf *b, int i)
 {
-	switch (sqlite3_column_type(r->statement, i)) {
-	case SQLITE_INTEGER:
-		if (r->columns[i].kind != COLUMN_CODE ||
-		    !kernel_text__symbol(&r->text, sqlite3_column_int64(r->statement, i), true, b))
-			put_integer(r, b, i);
-		break;
-	case SQLITE_FLOAT:
-		put_real(b, sqlite3_column_double(r->statement, i));
-		break;
-	case SQLITE_TEXT:
+	if (sqlite3_column_type(r->statement, i) == SQLITE_TEXT)
 		strbuf__safe(b, (const char *)sqlite3_column_text(r->statement, i),
 			     sqlite3_column_bytes(r->statement, i));
-		break;
-	case SQLITE_BLOB:
-		put_blob(r, b, i);
-		break;
-	}
+	else if (!put_code(r, b, i))
+		put_value(r, b, i);
 }
 
 static bool is_number(const struct rows *r, int i)
