@@ -422,24 +422,12 @@ static void test_damaged(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_all_steps, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_copied_stack, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_no_elf, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_long, files_test__setup, files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_gone, files_test__setup, files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_gone_and_needed, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_late, files_test__setup, files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_names, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_load_again, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_vdso, files_test__setup, files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, files_test__setup,
-						files_test__teardown),
+		FILES_TEST(test_all_steps),  FILES_TEST(test_copied_stack),
+		FILES_TEST(test_no_elf),     FILES_TEST(test_long),
+		FILES_TEST(test_gone),	     FILES_TEST(test_gone_and_needed),
+		FILES_TEST(test_late),	     FILES_TEST(test_names),
+		FILES_TEST(test_load_again), FILES_TEST(test_vdso),
+		FILES_TEST(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

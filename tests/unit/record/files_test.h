@@ -16,6 +16,8 @@ struct test {
 
 int files_test__setup(void **state);
 int files_test__teardown(void **state);
+#define FILES_TEST(function) \
+	cmocka_unit_test_setup_teardown(function, files_test__setup, files_test__teardown)
 void files_test__take(struct test *t, const struct wire_file_event *n);
 uint32_t files_test__number(struct test *t, uint32_t id);
 /* As for a copied stack of a process that is gone. */

@@ -37,6 +37,14 @@ static struct wire_file_event jit_event(const struct child *c, uint64_t base)
 	return n;
 }
 
+/* Takes the file event as that of the first file; returns a stack with a frame there at 0x1010. */
+static uint32_t take_jit(struct test *t, const struct wire_file_event *n)
+{
+	files_test__take(t, n);
+	assert_int_equal(files_test__number(t, 5), 1);
+	return files_test__note(t, 1, 0x1010);
+}
+
 static const char *map_path(pid_t pid)
 {
 	static char path[64];
@@ -54,6 +62,19 @@ static void write_map(pid_t pid, const char *text)
 	fclose(f);
 }
 
+/* Ends the recording: the frame of the stack at 0x1010 has that name of a map file, or none. */
+static void expect_name(struct test *t, pid_t pid, uint32_t stack, const char *name)
+{
+	struct stk_reader *r;
+
+	assert_int_equal(user_files__finish(t->files, true, 0), 0);
+	unlink(map_path(pid));
+	r = read_back(t->w, &t->f);
+	files_test__expect_symbol(r, stack, name, name ? 0x10 : 0);
+	assert_int_equal(stk_reader__has_symbols(r, 1), name != NULL);
+	stk_reader__free(r);
+}
+
 static void test_jit(void **state)
 {
 	struct child c = child_mapping(NULL, "/proc/self/exe");
@@ -62,10 +83,8 @@ static void test_jit(void **state)
 	struct stk_reader *r;
 	uint32_t a, b, d;
 
-	files_test__take(t, &n);
+	a = take_jit(t, &n);
 	assert_int_equal(t->entries[5].state, WIRE_FILE_NEW);
-	assert_int_equal(files_test__number(t, 5), 1);
-	a = files_test__note(t, 1, 0x1010);
 	b = files_test__note(t, 1, 0x2001);
 	d = files_test__note(t, 1, 0x3001);
 	child_end(&c);
@@ -91,21 +110,13 @@ static void test_foreign_jit(void **state)
 	struct child c = child_mapping(NULL, "/proc/self/exe");
 	struct wire_file_event n = jit_event(&c, 0);
 	struct test *t = *state;
-	struct stk_reader *r;
 	uint32_t a;
 
-	files_test__take(t, &n);
-	assert_int_equal(files_test__number(t, 5), 1);
-	a = files_test__note(t, 1, 0x1010);
+	a = take_jit(t, &n);
 	write_map(n.tgid, "1000 100 old\n");
 	assert_int_equal(utimensat(AT_FDCWD, map_path(n.tgid), before, 0), 0);
-	assert_int_equal(user_files__finish(t->files, true, 0), 0);
-	unlink(map_path(n.tgid));
+	expect_name(t, n.tgid, a, NULL);
 	child_end(&c);
-	r = read_back(t->w, &t->f);
-	files_test__expect_symbol(r, a, NULL, 0);
-	assert_false(stk_reader__has_symbols(r, 1));
-	stk_reader__free(r);
 }
 
 /* The map of a process is read when it exits: the next one with its PID writes another. */
@@ -114,21 +125,14 @@ static void test_jit_exits(void **state)
 	struct child c = child_mapping(NULL, "/proc/self/exe");
 	struct wire_file_event n = jit_event(&c, 0);
 	struct test *t = *state;
-	struct stk_reader *r;
 	uint32_t a;
 
-	files_test__take(t, &n);
-	assert_int_equal(files_test__number(t, 5), 1);
-	a = files_test__note(t, 1, 0x1010);
+	a = take_jit(t, &n);
 	write_map(n.tgid, "1000 100 mine\n");
 	child_end(&c);
 	assert_int_equal(user_files__poll(t->files), 0);
 	write_map(n.tgid, "1000 100 of the next\n");
-	assert_int_equal(user_files__finish(t->files, true, 0), 0);
-	unlink(map_path(n.tgid));
-	r = read_back(t->w, &t->f);
-	files_test__expect_symbol(r, a, "mine", 0x10);
-	stk_reader__free(r);
+	expect_name(t, n.tgid, a, "mine");
 }
 
 /* A process that has got the PID of an earlier one says nothing about the earlier one's code. */
@@ -137,20 +141,13 @@ static void test_jit_of_next(void **state)
 	struct child c = child_mapping(NULL, "/proc/self/exe");
 	struct wire_file_event n = jit_event(&c, 0);
 	struct test *t = *state;
-	struct stk_reader *r;
 	uint32_t a;
 
 	n.key.w[2] -= 10000000000ull;
-	files_test__take(t, &n);
-	assert_int_equal(files_test__number(t, 5), 1);
-	a = files_test__note(t, 1, 0x1010);
+	a = take_jit(t, &n);
 	write_map(n.tgid, "1000 100 of the next\n");
-	assert_int_equal(user_files__finish(t->files, true, 0), 0);
-	unlink(map_path(n.tgid));
+	expect_name(t, n.tgid, a, NULL);
 	child_end(&c);
-	r = read_back(t->w, &t->f);
-	files_test__expect_symbol(r, a, NULL, 0);
-	stk_reader__free(r);
 }
 
 /* Appends a record of a jitdump: a function that was loaded at a time. */
@@ -222,9 +219,7 @@ static void add_events(struct test *t, const struct wire_file_event *n, uint64_t
 	uint32_t a, b;
 
 	assert_int_equal(stk_writer__type(t->w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
-	files_test__take(t, n);
-	assert_int_equal(files_test__number(t, 5), 1);
-	a = files_test__note(t, 1, 0x1010);
+	a = take_jit(t, n);
 	b = files_test__note(t, 1, 0x1030);
 	for (uint64_t ts = 150; ts <= last; ts += 100) {
 		add_event(t, ts, a);
@@ -292,9 +287,7 @@ static void test_jit_untimed(void **state)
 	FILE *f;
 
 	assert_int_equal(stk_writer__type(t->w, STK_KIND_SAMPLE, "s", "t", "", ""), 0);
-	files_test__take(t, &n);
-	assert_int_equal(files_test__number(t, 5), 1);
-	a = files_test__note(t, 1, 0x1010);
+	a = take_jit(t, &n);
 	b = files_test__note(t, 1, 0x1030);
 	d = files_test__note(t, 1, 0x2010);
 	add_event(t, 150, a);
@@ -346,6 +339,21 @@ static uint64_t guess(int off)
 	return UNW_RULE(UNW_CFA_GUESS, UNW_REG_SP, 0, 0, 0, 0, 0, 0, off);
 }
 
+/* A child with a page of such code, whose file event is taken. */
+static uint8_t *begin_code(struct test *t, const uint8_t *code, size_t len, struct child *ret_child)
+{
+	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct wire_file_event n;
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	memcpy(p, code, len);
+	*ret_child = child_mapping(NULL, "/proc/self/exe");
+	n = jit_event(ret_child, (uintptr_t)p);
+	files_test__take(t, &n);
+	return p;
+}
+
 /* Code without tables: the way to its return is looked for, once, and again when it has changed. */
 static void test_jit_code(void **state)
 {
@@ -356,17 +364,11 @@ static void test_jit_code(void **state)
 		0x90, 0xff, 0xd1, /* nop; call *%rcx */
 		0x90, 0x48, 0x83, 0xc4, 8,    0xc3, /* nop; add $8,%rsp; ret */
 	};
-	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct child c = { .pid = -1 };
-	struct wire_file_event n;
 	struct test *t = *state;
+	struct child c;
+	uint8_t *p = begin_code(t, code, sizeof(code), &c);
 	uint32_t table;
 
-	memcpy(p, code, sizeof(code));
-	c = child_mapping(NULL, "/proc/self/exe");
-	n = jit_event(&c, (uintptr_t)p);
-	files_test__take(t, &n);
 	assert_true(jit_rule(t, p + 6) == UNW_SIMPLE(0, 2, 0, 0));
 	assert_true(jit_rule(t, p + 18) == guess(16));
 	assert_true(jit_rule(t, p + 13) == (UNW_ESCAPE | UNW_NONE));
@@ -385,6 +387,8 @@ static void test_jit_code(void **state)
 	stk_writer__free(t->w);
 }
 
+static const uint8_t ret[] = { 0xc3 };
+
 static int table_error; /* of unw_builder__finish(), unless 0 */
 
 int __real_unw_builder__finish(struct unw_builder *b, const struct unw_rules *rules,
@@ -401,16 +405,10 @@ int __wrap_unw_builder__finish(struct unw_builder *b, const struct unw_rules *ru
 /* A window whose table cannot be built has none until it can; that does not end the recording. */
 static void test_jit_fails(void **state)
 {
-	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct child c = { .pid = -1 };
-	struct wire_file_event n;
 	struct test *t = *state;
+	struct child c;
+	uint8_t *p = begin_code(t, ret, sizeof(ret), &c);
 
-	p[0] = 0xc3; /* ret */
-	c = child_mapping(NULL, "/proc/self/exe");
-	n = jit_event(&c, (uintptr_t)p);
-	files_test__take(t, &n);
 	jit_rule(t, p);
 	*logged = '\0';
 	log_set_sink(note_log, NULL);
@@ -435,16 +433,10 @@ static void test_jit_fails(void **state)
 /* A table that was evicted is built again when a stack needs it, and removed at the end. */
 static void test_jit_evicted(void **state)
 {
-	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct child c = { .pid = -1 };
-	struct wire_file_event n;
 	struct test *t = *state;
+	struct child c;
+	uint8_t *p = begin_code(t, ret, sizeof(ret), &c);
 
-	p[0] = 0xc3; /* ret */
-	c = child_mapping(NULL, "/proc/self/exe");
-	n = jit_event(&c, (uintptr_t)p);
-	files_test__take(t, &n);
 	jit_rule(t, p);
 	assert_int_equal(user_files__poll(t->files), 0);
 	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
@@ -568,31 +560,13 @@ static void test_jit_tables(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_jit, files_test__setup, files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_foreign_jit, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_jit_exits, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_jit_code, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_jit_fails, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_jit_evicted, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_jit_once, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_jit_windows, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_jit_tables, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_jit_times, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_jit_again, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_jit_untimed, files_test__setup,
-						files_test__teardown),
-		cmocka_unit_test_setup_teardown(test_jit_of_next, files_test__setup,
-						files_test__teardown),
+		FILES_TEST(test_jit),	      FILES_TEST(test_foreign_jit),
+		FILES_TEST(test_jit_exits),   FILES_TEST(test_jit_code),
+		FILES_TEST(test_jit_fails),   FILES_TEST(test_jit_evicted),
+		FILES_TEST(test_jit_once),    FILES_TEST(test_jit_windows),
+		FILES_TEST(test_jit_tables),  FILES_TEST(test_jit_times),
+		FILES_TEST(test_jit_again),   FILES_TEST(test_jit_untimed),
+		FILES_TEST(test_jit_of_next),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
