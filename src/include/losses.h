@@ -62,6 +62,17 @@ static inline uint64_t losses__of(const struct stk_reader *r, const struct stk_e
 	return sum;
 }
 
+/* Those of all types, with those at the edges. */
+static inline uint64_t losses__all(const struct stk_reader *r)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < stk_reader__nr_types(r); i++)
+		sum += losses__of(r, stk_reader__type(r, i), true);
+	return sum;
+}
+
 /* Whether it counts events of tasks and CPUs that are not selected. */
 static inline bool counter_is_unselected(unsigned int c)
 {

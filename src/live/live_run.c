@@ -112,16 +112,6 @@ static const struct stk_event_type *selected_type(const struct live *l)
 	return l->type ? stk_reader__type(l->rd->reader, l->type - 1) : NULL;
 }
 
-static uint64_t lost_so_far(const struct stk_reader *r)
-{
-	uint64_t sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < stk_reader__nr_types(r); i++)
-		sum += losses__of(r, stk_reader__type(r, i), true);
-	return sum;
-}
-
 /* Events per second of the recording's time since the last view. */
 static uint64_t present_rate(const struct live *l)
 {
@@ -151,7 +141,7 @@ static int fill(struct live *l, unsigned int max)
 	v->events = live_counts__events(l->counts);
 	v->window_ns = l->last_ts - l->first_ts;
 	v->rate = present_rate(l);
-	v->lost = lost_so_far(l->rd->reader);
+	v->lost = losses__all(l->rd->reader);
 	return v->key == LIVE_STACKS ? fill_stacks(l, max) : fill_functions(l, max);
 }
 

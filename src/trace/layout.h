@@ -25,4 +25,10 @@ struct stk_layout {
  */
 void stk_layout__from_format(const char *format, struct stk_layout *ret_layout);
 
+/* Where the tail of a record of that length starts: a short one has no columns. */
+static inline uint32_t stk_layout__tail(const struct stk_layout *l, uint32_t len)
+{
+	return len >= l->fixed ? l->fixed : STK_RECORD_HEAD;
+}
+
 #endif /* TRACE_LAYOUT_H */

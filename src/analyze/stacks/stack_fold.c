@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/charge.h"
+#include "analyze/first_stack.h"
 #include "analyze/key_table.h"
 #include "cleanup.h"
 #include "entry_names.h"
@@ -142,13 +143,6 @@ unsigned int stack_fold__frames(const struct stack_fold *f, struct stack_pair st
 	return nr + nr_user;
 }
 
-static uint32_t first_number(const struct stk_reader *r, uint32_t number)
-{
-	struct stk_stack st;
-
-	return number && !stk_reader__stack(r, number, &st) && st.alias_of ? st.alias_of : number;
-}
-
 static int enter(struct stack_fold *f, struct fold_key *key, uint32_t *ret_entry)
 {
 	int err = key_table__at(&f->paths, key, ret_entry);
@@ -183,8 +177,8 @@ int stack_fold__first(struct stack_fold *f, struct stack_pair stacks, struct sta
 	uint32_t entry;
 	int err;
 
-	stacks.kstack = first_number(f->r, stacks.kstack);
-	stacks.ustack = first_number(f->r, stacks.ustack);
+	stacks.kstack = stack__first(f->r, stacks.kstack);
+	stacks.ustack = stack__first(f->r, stacks.ustack);
 	if (!f->what) {
 		*ret_first = stacks;
 		return 0;

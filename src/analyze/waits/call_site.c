@@ -82,10 +82,3 @@ int call_sites__of(struct call_sites *s, uint32_t ustack, struct call_site *ret_
 	*ret_site = s->v[ustack].site;
 	return 0;
 }
-
-uint32_t stack__first(const struct stk_reader *r, uint32_t number)
-{
-	struct stk_stack st;
-
-	return number && !stk_reader__stack(r, number, &st) && st.alias_of ? st.alias_of : number;
-}

@@ -22,7 +22,5 @@ void call_sites__free(struct call_sites *s);
 int call_sites__of(struct call_sites *s, uint32_t ustack, struct call_site *ret_site);
 /* The frame of the call site, with its names; false: the stack has no frame. */
 bool call_site__frame(struct stk_reader *r, uint32_t ustack, struct stk_frame *ret_frame);
-/* The lowest stack id of the same stack; 0 for 0. */
-uint32_t stack__first(const struct stk_reader *r, uint32_t number);
 
 #endif /* ANALYZE_CALL_SITE_H */

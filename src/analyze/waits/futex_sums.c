@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/first_stack.h"
 #include "call_site.h"
 #include "cleanup.h"
 #include "futex_priv.h"

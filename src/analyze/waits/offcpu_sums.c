@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call_site.h"
+#include "analyze/first_stack.h"
 #include "cleanup.h"
 #include "offcpu_priv.h"
 

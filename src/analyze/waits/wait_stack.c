@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/first_stack.h"
 #include "analyze/key_table.h"
 #include "array.h"
-#include "call_site.h"
 #include "cleanup.h"
 #include "entry_names.h"
 

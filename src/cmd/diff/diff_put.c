@@ -69,16 +69,6 @@ static bool is_shown(const struct diff_cmd *c, const struct diff_row *r)
 	return c->r[0].all || r->significant || !diff__is_judged(c->diff);
 }
 
-static uint64_t lost_events(const struct stk_reader *r)
-{
-	uint64_t sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < stk_reader__nr_types(r); i++)
-		sum += losses__of(r, stk_reader__type(r, i), true);
-	return sum;
-}
-
 /* The events that were counted, or the pairs. */
 static uint64_t counted(const struct diff_reading *r)
 {
@@ -97,7 +87,7 @@ static const char *const by_names[] = { "stack", "function", "self" };
 static void put_recording(struct diff_cmd *c, unsigned int i)
 {
 	const struct diff_reading *r = &c->r[i];
-	uint64_t lost = lost_events(r->l.rd.reader);
+	uint64_t lost = losses__all(r->l.rd.reader);
 	struct strbuf *b = &c->out.b;
 
 	strbuf__printf(b, "# %c  ", i ? 'b' : 'a');
@@ -256,7 +246,7 @@ static void put_recording_json(struct diff_cmd *c, unsigned int i)
 	json__string(j, "side", i ? "b" : "a");
 	json__string(j, "file", r->l.rd.path);
 	json__u64(j, "events", counted(r));
-	json__u64(j, "lost", lost_events(r->l.rd.reader));
+	json__u64(j, "lost", losses__all(r->l.rd.reader));
 	json__real(j, "seconds", side__seconds(&r->side), 9);
 	json__u64(j, "bins", side__nr_bins(&r->side));
 	json__u64(j, "bin_ns", r->side.bin_ns);

@@ -145,17 +145,6 @@ static int parse_options(struct report *rp, int argc, char **argv)
 
 /* ---- what is printed ------------------------------------------------------------------------- */
 
-/* Lost events of all types. */
-uint64_t report__lost(const struct stk_reader *r)
-{
-	uint64_t sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < stk_reader__nr_types(r); i++)
-		sum += losses__of(r, stk_reader__type(r, i), true);
-	return sum;
-}
-
 /* "3 events without bytes_alloc, 1 with a negative one": what has no weight.  False: nothing. */
 static bool describe_left_out(const struct report *rp, struct strbuf *b)
 {
@@ -208,7 +197,7 @@ static void put_title(struct report *rp, const struct stack_group *first)
 	uint64_t lost;
 
 	stk_reader__totals(rp->rd.reader, &t);
-	lost = report__lost(rp->rd.reader);
+	lost = losses__all(rp->rd.reader);
 	strbuf__printf(b, "# %s", text__number(rp->total).s);
 	if (rp->rd.sel.any)
 		strbuf__printf(b, " of %s", text__number(t.events).s);

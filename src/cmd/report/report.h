@@ -100,8 +100,6 @@ int report__put_flames(struct report *rp, const struct stack_group *groups, unsi
 /* The SQL query; an exit code. */
 int report__put_sql(struct report *rp);
 
-/* Lost events of all types. */
-uint64_t report__lost(const struct stk_reader *r);
 /* Whether a part of a group is smaller than --min. */
 bool report__too_small(const struct report *rp, const struct stack_group *g, uint64_t weight);
 /* The functions of these stacks, innermost first; ctx is a struct report. */

@@ -5,6 +5,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "losses.h"
 #include "report.h"
 #include "ui/flames.h"
 
@@ -31,7 +32,7 @@ static int add_flames(struct report *rp, struct flamegraph *f, const struct stac
 static int write_flames(struct report *rp, const struct flamegraph *f)
 {
 	_cleanup_(strbuf__free) struct strbuf subtitle = { 0 }, title = { 0 };
-	uint64_t lost = report__lost(rp->rd.reader);
+	uint64_t lost = losses__all(rp->rd.reader);
 	struct stk_totals t;
 
 	stk_reader__totals(rp->rd.reader, &t);

@@ -4,11 +4,6 @@
 
 #include "cleanup.h"
 
-static uint32_t tail_start(const struct stk_layout *l, uint32_t len)
-{
-	return len >= l->fixed ? l->fixed : STK_RECORD_HEAD;
-}
-
 /* Reads the lengths of the entries and allocates their records, zeroed. */
 static int get_lengths(struct arena *mem, struct rd_part *p, struct bytes_cur *c,
 		       uint32_t *ret_full_entries)
@@ -60,7 +55,8 @@ static int get_entries(struct rd_part *p, struct bytes_cur *c, const uint8_t *co
 	if (coding[l->nr] != STK_CODING_DICT)
 		return 0;
 	for (uint32_t i = 0; i < p->nr_entries; i++) {
-		uint32_t start = tail_start(l, p->entries[i].len), n = p->entries[i].len - start;
+		uint32_t start = stk_layout__tail(l, p->entries[i].len),
+			 n = p->entries[i].len - start;
 		const uint8_t *v = bytes_get(c, n);
 
 		if (!v)
@@ -155,7 +151,7 @@ static int get_tails(struct arena *mem, struct rd_part *p, struct bytes_cur *c)
 		uint32_t len = p->entries[p->tokens ? p->tokens[i] : 0].len;
 
 		off[i] = total;
-		total += len - tail_start(l, len);
+		total += len - stk_layout__tail(l, len);
 		if (total > STK_MAX_RAW)
 			return -EBADMSG;
 	}
@@ -254,7 +250,7 @@ const void *stk_event__record(const struct stk_event *e, size_t *ret_len)
 		}
 	}
 	if (p->tail_off) {
-		uint32_t start = tail_start(p->type->layout, entry->len);
+		uint32_t start = stk_layout__tail(p->type->layout, entry->len);
 
 		memcpy(rec + start, p->tails + p->tail_off[e->ordinal], entry->len - start);
 	}

@@ -30,11 +30,6 @@ static const uint8_t *record_of(const struct part *p, uint32_t i, uint32_t *ret_
 	return p->b->records + e->rec_off;
 }
 
-static uint32_t tail_start(const struct stk_layout *l, uint32_t len)
-{
-	return len >= l->fixed ? l->fixed : STK_RECORD_HEAD;
-}
-
 static uint8_t *tail_coding(struct part *p)
 {
 	return &p->coding[p->l->nr];
@@ -68,7 +63,7 @@ static int64_t intern_entry(struct encoder *enc, struct part *p, uint32_t i)
 		for (uint32_t r = 0; r < p->nr_runs; r++)
 			bytes_put(keys, rec + p->runs[r].offset, p->runs[r].size);
 	if (*tail_coding(p) == STK_CODING_DICT) {
-		uint32_t start = tail_start(p->l, len);
+		uint32_t start = stk_layout__tail(p->l, len);
 
 		bytes_put(keys, rec + start, len - start);
 	}
@@ -105,7 +100,7 @@ static int64_t distinct_values(struct encoder *enc, struct part *p, uint32_t col
 		uint32_t len, start, size;
 		const uint8_t *rec = record_of(p, sample_at(p, k, nr_sample), &len);
 
-		start = column < p->l->nr ? p->l->col[column].offset : tail_start(p->l, len);
+		start = column < p->l->nr ? p->l->col[column].offset : stk_layout__tail(p->l, len);
 		size = column < p->l->nr ? p->l->col[column].size : len - start;
 		if (column < p->l->nr && len < p->l->fixed)
 			continue;
@@ -302,7 +297,7 @@ static void put_entries(struct encoder *enc, struct part *p)
 		uint32_t tail;
 
 		memcpy(&len, dict__key(d, i), sizeof(len));
-		tail = len - tail_start(p->l, len);
+		tail = len - stk_layout__tail(p->l, len);
 		bytes_put(raw, dict__key(d, i) + d->entries[i].len - tail, tail);
 	}
 	enc_section__cut(&enc->body, start);
@@ -342,8 +337,8 @@ static int encode_part(struct encoder *enc, struct part *p)
 			uint32_t len;
 			const uint8_t *rec = record_of(p, i, &len);
 
-			bytes_put(&s->raw, rec + tail_start(p->l, len),
-				  len - tail_start(p->l, len));
+			bytes_put(&s->raw, rec + stk_layout__tail(p->l, len),
+				  len - stk_layout__tail(p->l, len));
 		}
 		enc_section__cut(s, start);
 	}
