@@ -8,18 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common_fields.h"
 #include "trace/write/writer.h"
 
 #define EVENTS 4000
 #define FIXED 40
 
 static const char format[] =
-	"name: columns\nID: 700\nformat:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-	"\tfield:u64 noise;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"name: columns\nID: 700\n" COMMON "\tfield:u64 noise;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:s64 clock;\toffset:16;\tsize:8;\tsigned:1;\n"
 	"\tfield:u32 count;\toffset:24;\tsize:4;\tsigned:0;\n"
 	"\tfield:u8 byte;\toffset:28;\tsize:1;\tsigned:0;\n"

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common_fields.h"
 #include "analyze/stacks/call_profile.h"
 #include "analyze/stacks/call_tree.h"
 #include "analyze/stacks/stack_counts.h"
@@ -27,12 +28,7 @@
 #define TYPES 2
 #define TEXT 0xffffffff81000000ULL
 
-static const char format[] =
-	"name: t\nID: 1\nformat:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n";
+static const char format[] = "name: t\nID: 1\n" COMMON "print fmt: \"\"\n";
 
 struct fixture {
 	char path[32];

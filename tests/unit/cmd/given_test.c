@@ -10,16 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common_fields.h"
 #include "stackonce.h"
 #include "trace/write/writer.h"
 #include "ui/reading.h"
 
-#define FORMAT                                                                         \
-	"name: x\nID: 1\nformat:\n"                                                    \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
+#define FORMAT "name: x\nID: 1\n" COMMON "print fmt: \"\"\n"
 
 static struct stk_reader *open_recording(const char *paths)
 {

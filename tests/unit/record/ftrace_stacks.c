@@ -13,17 +13,14 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "../common_fields.h"
 #include "cleanup.h"
 #include "record/ftrace/ring/ftrace_stacks.h"
 
 #define K(n) (0xffffffff81000000ULL + (n))
 
-#define FORMAT(name, id, fields)                                                       \
-	"name: " name "\nID: " #id "\nformat:\n"                                       \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n" fields "\nprint fmt: \"x\"\n"
+#define FORMAT(name, id, fields) \
+	"name: " name "\nID: " #id "\n" COMMON fields "\nprint fmt: \"x\"\n"
 #define U32(name, at) "\tfield:unsigned int " name ";\toffset:" #at ";\tsize:4;\tsigned:0;\n"
 #define U64(name, at) "\tfield:u64 " name ";\toffset:" #at ";\tsize:8;\tsigned:0;\n"
 

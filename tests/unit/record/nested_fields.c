@@ -22,17 +22,13 @@
 #include <cmocka.h>
 #include <bpf/btf.h>
 
+#include "../common_fields.h"
 #include "events/format.h"
 #include "record/kernel/nested_fields.h"
 #include "record/kernel/tracefs.h"
 #include "wire.h"
 
-#define HEAD(name)                                                                     \
-	"name: " name "\nID: 300\nformat:\n"                                           \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+#define HEAD(name) "name: " name "\nID: 300\n" COMMON
 #define FIELD(type, offset, size) \
 	"\tfield:" type ";\toffset:" #offset ";\tsize:" #size ";\tsigned:0;\n"
 #define TAIL "\nprint fmt: \"pid=%d\", REC->pid\n"
