@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 
 static struct shared {
 	unsigned int nr;
@@ -24,14 +23,6 @@ void die_if(bool failed, const char *what)
 {
 	if (failed)
 		err(1, "%s", what);
-}
-
-uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
 struct fate *fate_new(const char *kind)

@@ -20,7 +20,6 @@ struct fate {
 	uint64_t fork0, fork1, wait0, wait1; /* the clock before and after */
 };
 
-uint64_t now_ns(void);
 /* Starts a new lifecycle; fork0 is now. */
 struct fate *fate_new(const char *kind);
 /* fork(), and fills in the parent's part. */

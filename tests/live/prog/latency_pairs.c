@@ -10,15 +10,10 @@
  * call of the start and of the end: "NUMBER B1 A1 B2 A2".  Then "stray STARTS ENDS": the numbers of
  * starts and ends without the other.
  */
-#include <err.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "prog.h"
 
 #define THREADS 4
 #define DEPTH 3
@@ -33,14 +28,6 @@ static struct pair *pairs; /* by number - 1 */
 static uint64_t *started; /* the same; for crossed */
 static unsigned int rounds;
 
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 static void nap(unsigned int *seed)
 {
 	struct timespec ts = { .tv_nsec = 20000 + rand_r(seed) % 1000000 };
@@ -50,17 +37,17 @@ static void nap(unsigned int *seed)
 
 static void start(unsigned int i)
 {
-	pairs[i].before_start = now();
+	pairs[i].before_start = now_ns();
 	syscall(SYS_sched_get_priority_max, i + 1);
-	pairs[i].after_start = now();
+	pairs[i].after_start = now_ns();
 	__atomic_store_n(&started[i], 1, __ATOMIC_RELEASE);
 }
 
 static void end(unsigned int i)
 {
-	pairs[i].before_end = now();
+	pairs[i].before_end = now_ns();
 	syscall(SYS_sched_get_priority_min, i + 1);
-	pairs[i].after_end = now();
+	pairs[i].after_end = now_ns();
 }
 
 static void *nested(void *arg)

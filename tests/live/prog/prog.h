@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by the workloads: integer arguments, pinning to a CPU, and CPU time. */
+/* Shared by the workloads: integer arguments, pinning to a CPU, the clock, and CPU time. */
 #ifndef STACKONCE_TEST_PROG_H
 #define STACKONCE_TEST_PROG_H
 
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* argv[i] as an integer up to max, or def if there is no such argument. */
@@ -44,6 +45,15 @@ static inline void pin_task(pid_t tid, unsigned int cpu)
 static inline void pin_to_cpu(unsigned int cpu)
 {
 	pin_task(0, cpu);
+}
+
+/* The clock of recordings. */
+static inline uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
 static inline uint64_t rusage_ns(int who)

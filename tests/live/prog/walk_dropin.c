@@ -5,6 +5,7 @@
  * the types TRACEPOINT and RAW_TRACEPOINT), at the functions NAME in it, and in timer samples.
  * RULES: "right", "none", or the name of a set of wrong rules.  Prints "key value" lines.
  */
+#include <err.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -28,12 +29,6 @@
 static void print_message(void *ctx, enum stk_log_level level, const char *msg)
 {
 	fprintf(stderr, "walk_dropin: %s\n", msg);
-}
-
-static void die(const char *what)
-{
-	fprintf(stderr, "walk_dropin: %s: %s\n", what, strerror(errno));
-	exit(1);
 }
 
 /* ---- wrong rules ----------------------------------------------------------------------------- */
@@ -70,7 +65,7 @@ static void spoil_rules(const struct bpf_map *map, const char *name)
 	rows = mmap(NULL, nr * sizeof(*rows), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map),
 		    0);
 	if (rows == MAP_FAILED)
-		die("map the rules");
+		err(1, "map the rules");
 	for (k = 0; k < sizeof(spoils) / sizeof(*spoils); k++)
 		for (i = 0; i < nr && !strcmp(name, spoils[k].name); i++)
 			rows[i].rule = spoils[k].spoil(rows[i].rule);
@@ -123,7 +118,7 @@ static void attach_lines(struct links *l, const struct walk_dropin_bpf *skel, co
 	uint64_t i;
 
 	if (!f)
-		die(file);
+		err(1, "%s", file);
 	for (i = 0; fscanf(f, "%255s", line) == 1; i++) {
 		if (events && strchr(line, ':'))
 			attach_event(l, skel, line, i);
@@ -162,14 +157,14 @@ static void run_command(struct kwalk *k, char **argv)
 		_exit(127);
 	}
 	if (pid < 0)
-		die("fork");
+		err(1, "fork");
 	while (!(ended = waitpid(pid, &status, WNOHANG))) {
 		if (kwalk__refresh(k))
 			exit(1);
 		usleep(20000);
 	}
 	if (ended != pid || status)
-		die(*argv);
+		err(1, "%s", *argv);
 }
 
 static void print_places(const struct bpf_map *map)
@@ -208,7 +203,7 @@ static void print_lines(const struct bpf_map *map, const char *file)
 	uint32_t i;
 
 	if (!f)
-		die(file);
+		err(1, "%s", file);
 	for (i = 0; fscanf(f, "%255s", line) == 1; i++)
 		if (!bpf_map_lookup_elem(bpf_map__fd(map), &i, &nr) && nr)
 			printf("walked_at %s %" PRIu64 "\n", line, nr);

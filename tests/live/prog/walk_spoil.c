@@ -5,6 +5,7 @@
  * walk_spoil PID: from now on, two stacks in its memo have each other's ids.
  */
 #include <dirent.h>
+#include <err.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,12 +18,6 @@
 #include <bpf/libbpf.h>
 
 #include "kwalk_layout.h"
-
-static void die(const char *what)
-{
-	fprintf(stderr, "walk_spoil: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static int map_id(const char *pid, const char *fd)
 {
@@ -50,7 +45,7 @@ static int map_of(const char *pid, const char *name, struct bpf_map_info *info)
 	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
 	d = opendir(path);
 	if (!d)
-		die(path);
+		err(1, "%s", path);
 	while (fd < 0 && (e = readdir(d))) {
 		int id = map_id(pid, e->d_name);
 		__u32 len = sizeof(*info);
@@ -65,7 +60,7 @@ static int map_of(const char *pid, const char *name, struct bpf_map_info *info)
 	}
 	closedir(d);
 	if (fd < 0)
-		die(name);
+		err(1, "%s", name);
 	return fd;
 }
 
@@ -76,7 +71,7 @@ static void *memory_of(const char *pid, const char *name, size_t size)
 	void *m = mmap(NULL, info.max_entries * size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (m == MAP_FAILED)
-		die(name);
+		err(1, "%s", name);
 	close(fd);
 	return m;
 }
@@ -89,7 +84,7 @@ static void find_function(const char *function, uint64_t *text, uint64_t *from, 
 	uint64_t addr;
 
 	if (!f)
-		die("/proc/kallsyms");
+		err(1, "/proc/kallsyms");
 	*from = *to = 0;
 	while (fgets(line, sizeof(line), f) && !*to) {
 		if (sscanf(line, "%" SCNx64 " %*c %127s", &addr, name) != 2)
@@ -104,7 +99,7 @@ static void find_function(const char *function, uint64_t *text, uint64_t *from, 
 	fclose(f);
 	if (!*to) {
 		errno = ENOENT;
-		die(function);
+		err(1, "%s", function);
 	}
 }
 
@@ -122,14 +117,14 @@ static void change_memos(const char *pid, void (*change)(struct kwalk_memo *m))
 	fd = map_of(pid, "kwalk_memos", &info);
 	of_cpus = nr_cpus > 0 ? calloc((size_t)nr_cpus, sizeof(*of_cpus)) : NULL;
 	if (!of_cpus || info.value_size != sizeof(*of_cpus))
-		die("kwalk_memos");
+		err(1, "kwalk_memos");
 	for (i = 0; i < info.max_entries; i++) {
 		if (bpf_map_lookup_elem(fd, &i, of_cpus))
-			die("read the memo");
+			err(1, "read the memo");
 		for (cpu = 0; cpu < nr_cpus; cpu++)
 			change(&of_cpus[cpu]);
 		if (bpf_map_update_elem(fd, &i, of_cpus, 0))
-			die("change the memo");
+			err(1, "change the memo");
 	}
 	free(of_cpus);
 	close(fd);
@@ -182,7 +177,7 @@ static unsigned int spoil_rules(const char *pid, const char *function)
 	cache = map_of(pid, "kwalk_cache", &info);
 	for (i = 0; i < info.max_entries; i++)
 		if (bpf_map_update_elem(cache, &i, &none, 0))
-			die("clear the cached rules");
+			err(1, "clear the cached rules");
 	return spoilt;
 }
 

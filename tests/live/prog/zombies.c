@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "prog.h"
 
@@ -33,14 +32,6 @@ static struct shared {
 	uint64_t left0; /* before that parent ended */
 	pid_t parent;
 } * shared;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 /* Its state letter in /proc; 0: it does not exist. */
 static char state_of(pid_t pid)

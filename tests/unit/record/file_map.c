@@ -197,16 +197,6 @@ static void test_subvolumes(void **state)
 	stk_writer__free(t->w);
 }
 
-static void expect_name(struct stk_reader *r, uint32_t file, unsigned int i, const char *path,
-			const char *host_path)
-{
-	const char *p, *h;
-
-	assert_int_equal(stk_reader__file_name(r, file, i, &p, &h), 0);
-	assert_string_equal(p, path);
-	assert_string_equal(h, host_path);
-}
-
 static void test_names(void **state)
 {
 	struct test *t = *state;
@@ -235,9 +225,9 @@ static void test_names(void **state)
 	assert_int_equal(f.id_len, 3);
 	assert_int_equal(f.inode, 7);
 	assert_int_equal(f.mtime_ns, 1000);
-	expect_name(r, 1, 0, "/one", "/h/one");
-	expect_name(r, 1, 1, "/two", "/h/two");
-	expect_name(r, 1, 2, "/three", "");
+	expect_path(r, 1, 0, "/one", "/h/one");
+	expect_path(r, 1, 1, "/two", "/h/two");
+	expect_path(r, 1, 2, "/three", "");
 	stk_reader__free(r);
 }
 

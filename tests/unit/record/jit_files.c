@@ -183,14 +183,6 @@ static FILE *begin_dump(const char *path, uint64_t flags)
 	return f;
 }
 
-static void add_event(struct test *t, uint64_t ts, uint32_t stack)
-{
-	uint64_t rec[2] = { 0 };
-	struct stk_writer_event e = { .ts = ts, .ustack = stack, .record = rec, .record_len = 16 };
-
-	assert_int_equal(stk_writer__event(t->w, &e), 0);
-}
-
 /* Ends the recording and reads the names of the innermost frames of its events. */
 static void expect_names(struct test *t, const char *const *names)
 {
@@ -222,8 +214,8 @@ static void add_events(struct test *t, const struct wire_file_event *n, uint64_t
 	a = take_jit(t, n);
 	b = files_test__note(t, 1, 0x1030);
 	for (uint64_t ts = 150; ts <= last; ts += 100) {
-		add_event(t, ts, a);
-		add_event(t, ts + 1, b);
+		add_event(t->w, ts, a);
+		add_event(t->w, ts + 1, b);
 	}
 }
 
@@ -290,9 +282,9 @@ static void test_jit_untimed(void **state)
 	a = take_jit(t, &n);
 	b = files_test__note(t, 1, 0x1030);
 	d = files_test__note(t, 1, 0x2010);
-	add_event(t, 150, a);
-	add_event(t, 151, b);
-	add_event(t, 152, d);
+	add_event(t->w, 150, a);
+	add_event(t->w, 151, b);
+	add_event(t->w, 152, d);
 	write_map(n.tgid, "1000 20 first\n1000 40 second\n1000 18 third\n");
 	f = begin_dump(dump_path(n.tgid), 1);
 	dump_load(f, 100, 0x2000, 0x20, "cycles");

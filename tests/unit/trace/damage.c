@@ -12,12 +12,13 @@
 #include "gen.h"
 #include "trace/stk.h"
 #include "trace/bytes.h"
+#include "written.h"
 
 #define NR_ROUNDS 4
 #define ROUND_EVENTS 30
 
 /* A new file, or the first one by another name. */
-static void add_file(struct stk_writer *w, uint32_t i)
+static void add_named_file(struct stk_writer *w, uint32_t i)
 {
 	struct stk_file file = { .path = "/usr/bin/some",
 				 .host_path = "/usr/bin/some",
@@ -50,7 +51,7 @@ static void make_file(struct gen_file *f)
 					  FRAME_MARKER(FRAME_GUESS, 0), FRAME_USER(1, 0x120) };
 		uint32_t ustack = 0;
 
-		add_file(w, round);
+		add_named_file(w, round);
 		stk_writer__stack(w, user, 3, &ustack);
 		for (int i = 0; i < ROUND_EVENTS; i++) {
 			uint64_t rec[8] = { 0 }, frames[3];
@@ -77,15 +78,6 @@ static void make_file(struct gen_file *f)
 	assert_int_equal(stk_writer__finish(w, "done", 0), 0);
 	stk_writer__free(w);
 	gen_load(f);
-}
-
-static struct stk_block_header header_at(const uint8_t *p, size_t pos)
-{
-	struct stk_block_header h;
-
-	memcpy(&h, p + pos, sizeof(h));
-	assert_int_equal(h.magic, STK_BLOCK_MAGIC);
-	return h;
 }
 
 static size_t block_len(const uint8_t *p, size_t pos)

@@ -13,16 +13,6 @@
 #include "trace/stk.h"
 #include "written.h"
 
-static void assert_name(const struct stk_reader *r, uint32_t number, unsigned int i,
-			const char *path, const char *host_path)
-{
-	const char *p, *h;
-
-	assert_int_equal(stk_reader__file_name(r, number, i, &p, &h), 0);
-	assert_string_equal(p, path);
-	assert_string_equal(h, host_path);
-}
-
 /* ---- details of a file ----------------------------------------------------------------------- */
 
 static void test_roundtrip(void **state)
@@ -81,7 +71,7 @@ static void test_roundtrip(void **state)
 	assert_int_equal(got.pid, UINT32_MAX);
 	assert_true(got.start_ns == UINT64_MAX && got.base == jit.base);
 	assert_int_equal(got.hash, file_hash(NULL, 0, "[jit]", 0, 0));
-	assert_name(r, 1, 0, "/a/file", "/mnt/a/file");
+	expect_path(r, 1, 0, "/a/file", "/mnt/a/file");
 
 	assert_int_equal(stk_reader__file(r, 0, &got), -ENOENT);
 	assert_int_equal(stk_reader__file(r, 3, &got), -ENOENT);
@@ -150,12 +140,12 @@ static void test_again(void **state)
 	assert_int_equal(got.id_kind, STK_ID_BUILD_ID);
 	assert_memory_equal(got.id, "\1\2\3\5", 4);
 	assert_int_equal(got.hash, file_hash((const uint8_t *)"\1\2\3\4", 4, "", 0, 0));
-	assert_name(r, 1, 1, "/usr/bin/a", "/box/usr/bin/a");
-	assert_name(r, 1, 2, "/usr/bin/a", "/box2/usr/bin/a");
+	expect_path(r, 1, 1, "/usr/bin/a", "/box/usr/bin/a");
+	expect_path(r, 1, 2, "/usr/bin/a", "/box2/usr/bin/a");
 	got = get_file(r, 2);
 	assert_int_equal(got.nr_names, 64);
 	assert_int_equal(got.size, 99);
-	assert_name(r, 2, 63, "/many/62", "");
+	expect_path(r, 2, 63, "/many/62", "");
 	got = get_file(r, 3);
 	assert_int_equal(got.nr_names, 1);
 	assert_string_equal(got.path, "/c");

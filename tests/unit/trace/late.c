@@ -22,14 +22,6 @@ static uint32_t add_placeholder(struct stk_writer *w, unsigned int n)
 	return add_stack(w, frames, ARRAY_SIZE(frames));
 }
 
-static void add_event(struct stk_writer *w, uint64_t ts, uint32_t ustack)
-{
-	uint64_t rec[2] = { 0 };
-	struct stk_writer_event e = { .ts = ts, .ustack = ustack, .record = rec, .record_len = 16 };
-
-	assert_int_equal(stk_writer__event(w, &e), 0);
-}
-
 static void end_round(struct stk_writer *w, uint64_t end_ts)
 {
 	assert_int_equal(stk_writer__end_round(w, end_ts, end_ts), 0);

@@ -15,14 +15,6 @@
 
 #define EXACT FRAME_MARKER(FRAME_EXACT, 0)
 
-static void add_event(struct stk_writer *w, uint64_t ts, uint32_t ustack)
-{
-	uint64_t rec[2] = { 0 };
-	struct stk_writer_event e = { .ts = ts, .ustack = ustack, .record = rec, .record_len = 16 };
-
-	assert_int_equal(stk_writer__event(w, &e), 0);
-}
-
 static uint32_t add_jit(struct stk_writer *w, const char *name, uint64_t start)
 {
 	struct stk_user_symbol symbol = { name, start, 0x20 };

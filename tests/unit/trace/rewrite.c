@@ -22,6 +22,7 @@
 #include "trace/write/rewrite.h"
 #include "trace/stk.h"
 #include "trace/bytes.h"
+#include "written.h"
 
 #define NR_EVENTS 40
 
@@ -179,15 +180,6 @@ static uint32_t read_all(const char *name, struct stk_totals *ret_totals)
 	stk_reader__totals(r, ret_totals);
 	stk_reader__free(r);
 	return n;
-}
-
-static struct stk_block_header header_at(const uint8_t *p, size_t pos)
-{
-	struct stk_block_header h;
-
-	memcpy(&h, p + pos, sizeof(h));
-	assert_int_equal(h.magic, STK_BLOCK_MAGIC);
-	return h;
 }
 
 static size_t find_block(const struct gen_file *f, uint16_t type)

@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 #include <cmocka.h>
 
 struct stk_writer *begin(struct gen_file *f)
@@ -53,6 +54,14 @@ uint32_t add_stack(struct stk_writer *w, const uint64_t *frames, unsigned int nr
 	return number;
 }
 
+void add_event(struct stk_writer *w, uint64_t ts, uint32_t ustack)
+{
+	uint64_t rec[2] = { 0 };
+	struct stk_writer_event e = { .ts = ts, .ustack = ustack, .record = rec, .record_len = 16 };
+
+	assert_int_equal(stk_writer__event(w, &e), 0);
+}
+
 struct stk_file get_file(const struct stk_reader *r, uint32_t number)
 {
 	struct stk_file f = { 0 };
@@ -68,4 +77,23 @@ struct stk_frame first_frame(struct stk_reader *r, uint32_t stack)
 
 	assert_true(stk_reader__frames(r, stack, &out, 1) >= 1);
 	return out;
+}
+
+void expect_path(const struct stk_reader *r, uint32_t file, unsigned int i, const char *path,
+		 const char *host_path)
+{
+	const char *p, *h;
+
+	assert_int_equal(stk_reader__file_name(r, file, i, &p, &h), 0);
+	assert_string_equal(p, path);
+	assert_string_equal(h, host_path);
+}
+
+struct stk_block_header header_at(const uint8_t *p, size_t pos)
+{
+	struct stk_block_header h;
+
+	memcpy(&h, p + pos, sizeof(h));
+	assert_int_equal(h.magic, STK_BLOCK_MAGIC);
+	return h;
 }

@@ -11,14 +11,6 @@
 
 #include "../prog.h"
 
-static inline uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static inline void sleep_us(unsigned int us)
 {
 	struct timespec t = { us / 1000000, us % 1000000 * 1000 };

@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "../prog.h"
 
@@ -122,14 +121,6 @@ static void flush(void)
 	dump_written = dump_len;
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 static void open_dump(void)
 {
 	char path[64];
@@ -146,7 +137,7 @@ static void open_dump(void)
 	put32(62);
 	put32(0);
 	put32(getpid());
-	put64(now());
+	put64(now_ns());
 	put64(0);
 }
 
@@ -157,7 +148,7 @@ static size_t begin_record(uint32_t id)
 
 	put32(id);
 	put32(0);
-	put64(now());
+	put64(now_ns());
 	return at;
 }
 
