@@ -53,6 +53,7 @@ struct pairs_cursor {
 	struct pairs_pair pair;
 	const struct pairs_group *group;
 	bool has_pair, ended;
+	bool no_memory; /* which events are starts or ends is unknown */
 	uint64_t nr;
 };
 
@@ -139,6 +140,14 @@ static int cursor_close(sqlite3_vtab_cursor *base)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+static bool matches(struct pairs_cursor *c, const char *globs, const struct stk_event_type *t)
+{
+	int got = event__matches(c->scan.reader, globs, t);
+
+	c->no_memory |= got < 0;
+	return got > 0;
+}
+
 static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 {
 	unsigned int i = stk_event_type__index(t);
@@ -147,8 +156,8 @@ static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 
 	if (i < c->nr_roles && c->roles[i])
 		return c->roles[i] - 1;
-	role = (event__matches(c->scan.reader, c->args[0], t) ? PAIRS_START : 0) |
-	       (event__matches(c->scan.reader, c->args[1], t) ? PAIRS_END : 0);
+	role = (matches(c, c->args[0], t) ? PAIRS_START : 0) |
+	       (matches(c, c->args[1], t) ? PAIRS_END : 0);
 	if (!array__reach(&c->roles, i, &c->nr_roles))
 		c->roles[i] = role + 1;
 	return role;
@@ -194,7 +203,7 @@ static int next_pair(struct pairs_cursor *c)
 		if (err == -ENOENT)
 			return sql_error(c->base.pVtab, SQLITE_ERROR,
 					 "pairs(): an event lacks a field of BY or MATCH");
-		if (err)
+		if (err || c->no_memory)
 			return SQLITE_NOMEM;
 		if (c->has_pair) {
 			c->nr++;

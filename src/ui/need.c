@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "event_list.h"
 #include "events/filter.h"
 #include "events/format.h"
 #include "log.h"
@@ -48,6 +49,7 @@ static const char *list_text(const struct names *l)
 	return l->text.s ?: "none";
 }
 
+/* True when out of memory: no message is better than a wrong one. */
 static bool has_type(const struct reading *rd, const char *globs)
 {
 	unsigned int i, nr = stk_reader__nr_types(rd->reader);
@@ -136,7 +138,7 @@ static void check_globs(const struct reading *rd, const char *globs, struct name
 	_cleanup_free_ char *copy = strdup(globs);
 	char *glob, *rest = copy;
 
-	while ((glob = strsep(&rest, ","))) {
+	while ((glob = event_list__next(&rest))) {
 		if (has_type(rd, glob))
 			++*found;
 		else

@@ -144,13 +144,21 @@ void num_set__free(struct num_set *set)
 	memset(set, 0, sizeof(*set));
 }
 
-bool glob__matches(const char *globs, const char *text)
+/* A name may have the characters of globs, as "operator[]" has. */
+int glob__matches(const char *glob, const char *text)
+{
+	int no = strcmp(glob, text) ? fnmatch(glob, text, 0) : 0;
+
+	return !no ? 1 : no == FNM_NOMATCH ? 0 : -ENOMEM;
+}
+
+int globs__match(const char *globs, const char *text)
 {
 	_cleanup_free_ char *copy = strdup(globs);
 	char *rest = copy, *glob;
+	int got = copy ? 0 : -ENOMEM;
 
-	while (copy && (glob = strsep(&rest, ",")))
-		if (!fnmatch(glob, text, 0))
-			return true;
-	return false;
+	while (!got && (glob = strsep(&rest, ",")))
+		got = glob__matches(glob, text);
+	return got;
 }

@@ -14,6 +14,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "event_list.h"
 #include "log.h"
 #include "need.h"
 #include "output/output.h"
@@ -168,59 +169,55 @@ char *event__full_name(const struct stk_event_type *t)
 	return name;
 }
 
-/* "sched" means all events of that system, as in record. */
-static bool has_system(const char *list, const char *system)
-{
-	size_t len = strlen(system), item;
-
-	for (;; list += item + 1) {
-		item = strcspn(list, ",");
-		if (item == len && !memcmp(list, system, len))
-			return true;
-		if (!list[item])
-			return false;
-	}
-}
-
-static bool has_name(const char *globs, const struct stk_event_type *t)
-{
-	_cleanup_free_ char *full = event__full_name(t);
-
-	return (full && glob__matches(globs, full)) ||
-	       glob__matches(globs, stk_event_type__name(t)) ||
-	       has_system(globs, stk_event_type__system(t));
-}
-
 /* Lines "GIVEN<tab>PATH", of which a hostile recording may have any number. */
 #define MAX_PROBE_PATHS 1024
 #define MAX_PROBE_LINE (2 * PATH_MAX)
 
-bool event__matches(const struct stk_reader *r, const char *globs, const struct stk_event_type *t)
+/* The event's name with the path as it was given to record. */
+static int matches_given(const struct stk_reader *r, const char *glob,
+			 const struct stk_event_type *t)
 {
 	const char *line = stk_reader__meta(r, "probe.paths"), *name = stk_event_type__name(t);
 	unsigned int i;
+	int got = 0;
 
-	if (has_name(globs, t))
-		return true;
-	for (i = 0; i < MAX_PROBE_PATHS && line && *line; i++) {
+	for (i = 0; i < MAX_PROBE_PATHS && line && *line && !got; i++) {
 		size_t len = strnlen(line, MAX_PROBE_LINE), given_len;
 		const char *end = memchr(line, '\n', len);
-		_cleanup_free_ char *given = NULL;
 
 		if (!end && len == MAX_PROBE_LINE)
 			break;
 		len = end ? (size_t)(end - line) : len;
 		given_len = strcspn(line, "\t\n");
 		if (given_len < len && !strncmp(name, line + given_len + 1, len - given_len - 1) &&
-		    name[len - given_len - 1] == ':' &&
-		    asprintf(&given, "%s:%.*s%s", stk_event_type__system(t), (int)given_len, line,
-			     name + len - given_len - 1) < 0)
-			given = NULL;
-		if (given && glob__matches(globs, given))
-			return true;
+		    name[len - given_len - 1] == ':') {
+			_cleanup_free_ char *given = NULL;
+
+			if (asprintf(&given, "%s:%.*s%s", stk_event_type__system(t), (int)given_len,
+				     line, name + len - given_len - 1) < 0)
+				given = NULL;
+			got = given ? glob__matches(glob, given) : -ENOMEM;
+		}
 		line += len + (line[len] == '\n');
 	}
-	return false;
+	return got;
+}
+
+int event__matches(const struct stk_reader *r, const char *list, const struct stk_event_type *t)
+{
+	_cleanup_free_ char *copy = strdup(list), *full = event__full_name(t);
+	char *rest = copy, *item;
+	int got = copy && full ? 0 : -ENOMEM;
+
+	while (!got && (item = event_list__next(&rest))) {
+		/* "sched" means all events of that system, as in record */
+		if (!strcmp(item, stk_event_type__system(t)))
+			return 1;
+		got = glob__matches(item, full)				   ?:
+			      glob__matches(item, stk_event_type__name(t)) ?:
+			      matches_given(r, item, t);
+	}
+	return got;
 }
 
 bool reading__selected(struct reading *rd, const struct stk_event *e)
@@ -302,12 +299,18 @@ static bool begin(struct reading *rd)
 	return !rd->code;
 }
 
+/* What the reader returned, unless it is not known whether events are selected. */
+static int check_selection(const struct reading *rd, int n)
+{
+	return n >= 0 && rd->sel.error ? rd->sel.error : n;
+}
+
 int reading__next_selected(struct reading *rd, const struct stk_event **ret_event)
 {
 	struct stk_totals t;
 	int n;
 
-	while ((n = stk_reader__next(rd->reader, ret_event)) == 1) {
+	while ((n = check_selection(rd, stk_reader__next(rd->reader, ret_event))) == 1) {
 		if (!rd->begun && !begin(rd))
 			return -ECANCELED;
 		if (is_wanted(rd, *ret_event))
@@ -325,7 +328,8 @@ int reading__next_selected(struct reading *rd, const struct stk_event **ret_even
 static int next_counted(struct reading *rd, const struct stk_event **ret_event, uint64_t *ret_count)
 {
 	if (rd->by_count)
-		return stk_reader__next_counted(rd->reader, ret_event, ret_count);
+		return check_selection(rd,
+				       stk_reader__next_counted(rd->reader, ret_event, ret_count));
 	*ret_count = 1;
 	return reading__next_selected(rd, ret_event);
 }
@@ -350,7 +354,7 @@ static void note_end(struct reading *rd, int err)
 	rd->at_end = true;
 	if (!err)
 		return;
-	if (err == -ENOBUFS)
+	if (err == -ENOBUFS || err == -ENOMEM)
 		log_err(err, "read '%s'", rd->path);
 	else
 		log_err(err == -EBADMSG ? 0 : err, "'%s' is damaged: the rest cannot be read",
@@ -452,6 +456,10 @@ int reading__finish(struct reading *rd)
 	if (t.bad_blocks) {
 		log_err(0, "'%s': skipped %" PRIu64 " damaged block%s", rd->path, t.bad_blocks,
 			t.bad_blocks == 1 ? "" : "s");
+		rd->code = CMD_FAILURE;
+	}
+	if (rd->sel.error && !rd->code) {
+		log_err(rd->sel.error, "select from '%s'", rd->path);
 		rd->code = CMD_FAILURE;
 	}
 	for (i = 0; rd->at_end && !t.clean_end && !rd->code && i < rd->nr_paths; i++)

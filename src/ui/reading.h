@@ -157,10 +157,11 @@ void reading__free(struct reading *rd);
 /* "system:name", owned by the caller; NULL when out of memory. */
 char *event__full_name(const struct stk_event_type *t);
 /*
- * Whether one of the globs matches "system:name", the name alone, or the former with the path of a
- * program as it was given to record, or is the name of the system.
+ * Whether one of the globs in a list (event_list.h) matches "system:name", the name alone, or the
+ * former with the path of a program as it was given to record, or is the name of the system: 1, 0
+ * or -ENOMEM.
  */
-bool event__matches(const struct stk_reader *r, const char *globs, const struct stk_event_type *t);
+int event__matches(const struct stk_reader *r, const char *list, const struct stk_event_type *t);
 
 /* Comm as ftrace prints it: "<idle>" for the idle task. */
 static inline const char *event_comm(const struct stk_event *e)

@@ -249,37 +249,54 @@ bool selection__times(const struct selection *sel, uint64_t *ret_from, uint64_t 
 
 /* ---- event types ----------------------------------------------------------------------------- */
 
+bool selection__keep(struct selection *sel, int answer)
+{
+	if (answer < 0)
+		sel->error = sel->error ?: answer;
+	return answer > 0;
+}
+
 /* By -e alone. */
-static void look_at_type(struct selection *sel, const struct stk_event_type *t,
-			 struct selected_type *ret_type)
+static int look_at_type(struct selection *sel, const struct stk_event_type *t,
+			struct selected_type *ret_type)
 {
 	struct selected_type s = { .state = sel->has_events ? TYPE_NO : TYPE_YES };
 	unsigned int i;
+	int got = 0;
 
-	for (i = 0; i < sel->nr_choices; i++) {
+	for (i = 0; i < sel->nr_choices && got >= 0; i++) {
 		const struct event_choice *c = &sel->choices[i];
 
-		if (!c->globs || !event__matches(sel->reader, c->globs, t))
+		got = c->globs ? event__matches(sel->reader, c->globs, t) : 0;
+		if (got <= 0)
 			continue;
-		if (c->filter && s.state != TYPE_YES &&
-		    !array__append(&s.filters, &s.nr_filters, c->nr))
-			s.state = TYPE_FILTERED;
-		else if (!c->filter)
+		if (!c->filter)
 			s.state = TYPE_YES;
+		else if (s.state != TYPE_YES)
+			s.state = TYPE_FILTERED;
+		if (c->filter)
+			got = array__append(&s.filters, &s.nr_filters, c->nr);
+	}
+	if (got < 0) {
+		free(s.filters);
+		return got;
 	}
 	*ret_type = s;
+	return 0;
 }
 
 /* NULL: out of memory. */
 static struct selected_type *type_of(struct selection *sel, const struct stk_event_type *t)
 {
 	unsigned int i = stk_event_type__index(t);
+	int err = 0;
 
-	if (i >= sel->nr_types && array__reach(&sel->types, i, &sel->nr_types))
-		return NULL;
-	if (sel->types[i].state == TYPE_UNKNOWN)
-		look_at_type(sel, t, &sel->types[i]);
-	return &sel->types[i];
+	if (i >= sel->nr_types)
+		err = array__reach(&sel->types, i, &sel->nr_types);
+	if (!err && sel->types[i].state == TYPE_UNKNOWN)
+		err = look_at_type(sel, t, &sel->types[i]);
+	selection__keep(sel, err);
+	return err ? NULL : &sel->types[i];
 }
 
 bool selection__has_type(struct selection *sel, const struct stk_event_type *t)
@@ -289,13 +306,18 @@ bool selection__has_type(struct selection *sel, const struct stk_event_type *t)
 	return !sel->has_events || (type && type->state != TYPE_NO);
 }
 
+static bool matches(struct selection *sel, unsigned int filter, const struct stk_event *e)
+{
+	return selection__keep(sel, event_filters__match(sel->filters, filter, e));
+}
+
 /* Whether a --filter for all events selects it. */
 static bool has_common(struct selection *sel, const struct stk_event *e)
 {
 	unsigned int i;
 
 	for (i = 0; i < sel->nr_choices && !sel->choices[i].globs; i++)
-		if (event_filters__match(sel->filters, sel->choices[i].nr, e))
+		if (matches(sel, sel->choices[i].nr, e))
 			return true;
 	return !i;
 }
@@ -311,7 +333,7 @@ bool selection__has_event(struct selection *sel, const struct stk_event *e)
 	if (!type || type->state == TYPE_NO)
 		return false;
 	for (i = 0; type->state == TYPE_FILTERED && i < type->nr_filters; i++)
-		if (event_filters__match(sel->filters, type->filters[i], e))
+		if (matches(sel, type->filters[i], e))
 			break;
 	if (type->state == TYPE_FILTERED && i == type->nr_filters)
 		return false;
@@ -320,15 +342,16 @@ bool selection__has_event(struct selection *sel, const struct stk_event *e)
 
 /* ---- tasks, CPUs, times ---------------------------------------------------------------------- */
 
-bool selection__has_comm(const struct selection *sel, const char *comm, bool is_idle)
+bool selection__has_comm(struct selection *sel, const char *comm, bool is_idle)
 {
 	unsigned int i;
+	int got = 0;
 
-	for (i = 0; i < sel->nr_comms; i++)
-		if (glob__matches(sel->comms[i], comm) ||
-		    (is_idle && glob__matches(sel->comms[i], "<idle>")))
-			return true;
-	return !sel->nr_comms;
+	for (i = 0; i < sel->nr_comms && !got; i++)
+		got = globs__match(sel->comms[i], comm) ?:
+			      is_idle			? globs__match(sel->comms[i], "<idle>") :
+							  0;
+	return !sel->nr_comms || selection__keep(sel, got);
 }
 
 /* The reader has each name once: the same address is the same name. */

@@ -42,6 +42,7 @@ struct selection {
 	struct time_base base; /* of times; set by selection__find_times() */
 	struct num_set pid, tid, cpu;
 	struct stk_reader *reader; /* borrowed */
+	int error; /* the first one of a question below, whose answer was then no */
 	struct event_filters *filters;
 	struct selected_type *types; /* by index */
 	unsigned int nr_types;
@@ -78,6 +79,12 @@ void selection__clear(struct selection *sel);
 /* Whether a recording is a file, which can be read ahead; "-" is standard input. */
 bool selection__is_file(const char *path);
 
+/*
+ * The questions are answered with no if that fails, and selection.error is set: reading then ends
+ * with it.
+ */
+/* Keeps a negative errno as the error; whether the answer is yes. */
+bool selection__keep(struct selection *sel, int answer);
 /* Whether the event is selected by all options, or by -e and --filter alone. */
 bool selection__has(struct selection *sel, const struct stk_event *e);
 bool selection__has_event(struct selection *sel, const struct stk_event *e);
@@ -92,7 +99,7 @@ bool selection__may_have(struct selection *sel, const struct stk_event *e);
 bool selection__times(const struct selection *sel, uint64_t *ret_from, uint64_t *ret_to);
 /* The other options, for what is not an event. */
 bool selection__has_time(const struct selection *sel, uint64_t from, uint64_t to); /* overlaps */
-bool selection__has_comm(const struct selection *sel, const char *comm, bool is_idle);
+bool selection__has_comm(struct selection *sel, const char *comm, bool is_idle);
 bool selection__has_task(const struct selection *sel, uint32_t pid, uint32_t tid);
 
 #endif /* UI_SELECTION_H */

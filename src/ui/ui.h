@@ -76,7 +76,9 @@ int num_set__parse(const char *s, uint64_t max, struct num_set *set); /* adds to
 bool num_set__has(const struct num_set *set, uint64_t v);
 void num_set__free(struct num_set *set);
 
-/* Whether text matches a shell glob ("sched:*"), or one of several separated by commas. */
-bool glob__matches(const char *globs, const char *text);
+/* Whether text matches a shell glob ("sched:*") or is equal to it: 1, 0 or -ENOMEM. */
+int glob__matches(const char *glob, const char *text);
+/* The same for one of several globs separated by commas. */
+int globs__match(const char *globs, const char *text);
 
 #endif /* UI_H */

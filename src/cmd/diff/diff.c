@@ -203,9 +203,12 @@ static bool is_by(struct diff_cmd *c, struct diff_reading *r, const struct stk_e
 	    !selection__has_time(&r->l.rd.sel, stk_event__ts(e), stk_event__ts(e)))
 		return false;
 	if (array__reach(&r->by_types, i, &r->nr_by_types))
-		return false;
+		return selection__keep(&r->l.rd.sel, -ENOMEM);
 	if (!r->by_types[i])
-		r->by_types[i] = event__matches(r->l.rd.reader, r->per, t) ? 1 : 2;
+		r->by_types[i] =
+			selection__keep(&r->l.rd.sel, event__matches(r->l.rd.reader, r->per, t)) ?
+				1 :
+				2;
 	return r->by_types[i] == 1;
 }
 

@@ -60,8 +60,13 @@ int latency__complete(struct latency *l)
 
 /* ---- alternatives ---------------------------------------------------------------------------- */
 
+static bool matches(struct latency *l, const char *globs, const struct stk_event_type *t)
+{
+	return selection__keep(&l->rd.sel, event__matches(l->rd.reader, globs, t));
+}
+
 /* "A|B": events A, or B if the recording has no event A.  Returns one of them, in copy. */
-static const char *choose(const struct latency *l, char *copy)
+static const char *choose(struct latency *l, char *copy)
 {
 	unsigned int i, nr = stk_reader__nr_types(l->rd.reader);
 	char *globs, *first = NULL;
@@ -69,7 +74,7 @@ static const char *choose(const struct latency *l, char *copy)
 	while ((globs = strsep(&copy, "|"))) {
 		first = first ?: globs;
 		for (i = 0; i < nr; i++)
-			if (event__matches(l->rd.reader, globs, stk_reader__type(l->rd.reader, i)))
+			if (matches(l, globs, stk_reader__type(l->rd.reader, i)))
 				return globs;
 	}
 	return first;
@@ -92,11 +97,6 @@ static void choose_events(struct latency *l)
 }
 
 /* ---- callbacks of pairs ---------------------------------------------------------------------- */
-
-static bool matches(struct latency *l, const char *globs, const struct stk_event_type *t)
-{
-	return event__matches(l->rd.reader, globs, t);
-}
 
 static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 {

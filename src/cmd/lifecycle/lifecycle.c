@@ -100,9 +100,9 @@ static int parse_options(struct lifecycle_cmd *c, int argc, char **argv)
 
 /* ---- kept processes -------------------------------------------------------------------------- */
 
-static bool selected(const struct lifecycle_cmd *c, const struct life *l)
+static bool selected(struct lifecycle_cmd *c, const struct life *l)
 {
-	const struct selection *sel = &c->rd.sel;
+	struct selection *sel = &c->rd.sel;
 	uint64_t last = l->state == LIFE_FREED || l->state == LIFE_GONE ? life_last(l) : UINT64_MAX;
 
 	if (!selection__has_time(sel, l->born.from, last))
@@ -263,7 +263,7 @@ static void on_step(void *ctx, const struct life_step *s)
 {
 	struct lifecycle_cmd *c = ctx;
 
-	const struct selection *sel = &c->rd.sel;
+	struct selection *sel = &c->rd.sel;
 
 	if (!num_set__has(&sel->pid, s->self.pid) || !selection__has_time(sel, s->ts, s->ts) ||
 	    !selection__has_comm(sel, s->self.comm, false))

@@ -226,7 +226,7 @@ static bool matches(enum meaning meaning, const char *word, const char *full)
 	const char *name = strchr(full, ':') + 1;
 
 	if (meaning == MEANS_GLOB)
-		return glob__matches(word, full) || glob__matches(word, name);
+		return glob__matches(word, full) > 0 || glob__matches(word, name) > 0;
 	if (meaning == MEANS_SYSTEM)
 		return strlen(word) == (size_t)(name - 1 - full) &&
 		       !strncmp(word, full, strlen(word));

@@ -138,7 +138,7 @@ int list__presets(struct out *out, const char *glob, bool json)
 		m.has_probes = features__kprobe_multi() || features__kprobes();
 	}
 	for (i = 0; presets[i].name && !out__drain(out); i++) {
-		if (glob && !glob__matches(glob, presets[i].name))
+		if (glob && !globs__match(glob, presets[i].name))
 			continue;
 		nr++;
 		if (json)

@@ -88,7 +88,7 @@ static void put_comm(struct strbuf *b, const char *globs)
 		b->failed |= !glob;
 		strbuf__puts(b, "_comm GLOB ");
 		put_quoted(b, glob ?: "", '\'');
-		if (glob && glob__matches(glob, "<idle>"))
+		if (glob && glob__matches(glob, "<idle>") > 0)
 			strbuf__puts(b, " OR _tid = 0");
 		strbuf__puts(b, globs[len] ? " OR " : "");
 	}

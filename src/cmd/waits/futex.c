@@ -33,7 +33,7 @@ static void futex__free(struct futex *fx)
 
 static bool selected(void *ctx, const struct wait_task *task, uint64_t ts, unsigned int cpu)
 {
-	const struct futex *fx = ctx;
+	struct futex *fx = ctx;
 
 	return waits__selected(&fx->w, task, ts, cpu);
 }

@@ -58,7 +58,7 @@ static void offcpu__free(struct offcpu *oc)
 static bool selected(void *ctx, const struct wait_task *task, uint64_t ts, unsigned int cpu,
 		     enum switch_state state)
 {
-	const struct offcpu *oc = ctx;
+	struct offcpu *oc = ctx;
 
 	return (!oc->states || oc->states >> state & 1) && waits__selected(&oc->w, task, ts, cpu);
 }

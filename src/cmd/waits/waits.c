@@ -26,10 +26,9 @@ void waits__free(struct waits *w)
 	reading__free(&w->rd);
 }
 
-bool waits__selected(const struct waits *w, const struct wait_task *task, uint64_t ts,
-		     unsigned int cpu)
+bool waits__selected(struct waits *w, const struct wait_task *task, uint64_t ts, unsigned int cpu)
 {
-	const struct selection *s = &w->rd.sel;
+	struct selection *s = &w->rd.sel;
 
 	return selection__has_time(s, ts, ts) && (!s->cpu.nr || num_set__has(&s->cpu, cpu)) &&
 	       selection__has_task(s, task->pid, task->tid) &&

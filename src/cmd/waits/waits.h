@@ -38,8 +38,7 @@ struct waits {
 int waits__options(struct waits *w, const struct cmd *cmd, int argc, char **argv);
 void waits__free(struct waits *w);
 
-bool waits__selected(const struct waits *w, const struct wait_task *task, uint64_t ts,
-		     unsigned int cpu);
+bool waits__selected(struct waits *w, const struct wait_task *task, uint64_t ts, unsigned int cpu);
 /* Number of groups to print, of nr. */
 uint32_t waits__top(const struct waits *w, uint32_t nr);
 

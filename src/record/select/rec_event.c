@@ -11,6 +11,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "emulated.h"
+#include "event_list.h"
 #include "events/filter.h"
 #include "events/format.h"
 #include "log.h"
@@ -472,25 +473,6 @@ static int add_probes(struct rec_events *l, const char *spec, const char *filter
 	return err;
 }
 
-/* The length of the first item of a list; "u:PATH:f(int, int)" and "u:PATH:f<int, int>" are one. */
-static size_t first_spec(const char *specs)
-{
-	bool is_probe = probe__is_spec(specs);
-	unsigned int depth = 0;
-	size_t len;
-
-	for (len = 0; specs[len] && (depth || specs[len] != ','); len++) {
-		char c = specs[len];
-
-		if (is_probe && (c == '(' || c == '<'))
-			depth++;
-		else if (depth && (c == ')' || c == '>'))
-			depth--;
-	}
-	/* "operator<" is not a bracket */
-	return depth ? strcspn(specs, ",") : len;
-}
-
 int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 		    const struct filter_features *features)
 {
@@ -504,13 +486,7 @@ int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 	err = tracefs__events(&all, &nr_all);
 	if (err)
 		return log_err(err, "read the list of tracepoints in tracefs");
-	while (!err && rest) {
-		one = rest;
-		rest += first_spec(rest);
-		if (*rest)
-			*rest++ = '\0';
-		else
-			rest = NULL;
+	while (!err && (one = event_list__next(&rest))) {
 		if (!*one)
 			err = (log_err(0, "an event name is empty in '%s'", spec), -EINVAL);
 		else if (probe__is_spec(one) && l->native)

@@ -17,11 +17,14 @@
 
 #define FORMAT "name: x\nID: 1\n" COMMON "print fmt: \"\"\n"
 
+#define NR_TYPES 4
+
 static struct stk_reader *open_recording(const char *paths)
 {
-	static const char *const types[][2] = { { "u", "/srv/bin/app:f" },
-						{ "ur", "/usr/lib/libc.so.6:malloc" },
-						{ "sched", "sched_switch" } };
+	static const char *const types[NR_TYPES][2] = { { "u", "/srv/bin/app:f" },
+							{ "ur", "/usr/lib/libc.so.6:malloc" },
+							{ "sched", "sched_switch" },
+							{ "u", "/srv/bin/app:g(int, char [2])" } };
 	char path[] = "/tmp/stackonce-given.XXXXXX";
 	const struct stk_writer_opts opts = { .nr_cpus = 1 };
 	int fd = mkstemp(path);
@@ -34,7 +37,7 @@ static struct stk_reader *open_recording(const char *paths)
 	assert_int_equal(stk_writer__new(fd, &opts, &w), 0);
 	if (paths)
 		assert_int_equal(stk_writer__meta(w, "probe.paths", paths), 0);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < NR_TYPES; i++)
 		assert_int_equal(stk_writer__type(w, STK_KIND_USER_FUNCTION, types[i][0],
 						  types[i][1], "", FORMAT),
 				 i);
@@ -51,7 +54,7 @@ static void expect(struct stk_reader *r, const char *globs, unsigned int want)
 {
 	unsigned int i, got = 0;
 
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < NR_TYPES; i++)
 		got |= event__matches(r, globs, stk_reader__type(r, i)) << i;
 	assert_int_equal(got, want);
 }
@@ -65,11 +68,23 @@ static void test_given(void **state)
 	expect(r, "u:/srv/bin/app:f", 1);
 	expect(r, "u:./app:f", 1);
 	expect(r, "u:app:f", 1);
-	expect(r, "u:./app:*", 1);
+	expect(r, "u:./app:*", 9);
 	expect(r, "ur:./app:f", 0);
 	expect(r, "u:./app:g", 0);
 	expect(r, "ur:libc.so.6:malloc,sched_switch", 6);
 	expect(r, "sched:*", 4);
+	stk_reader__free(r);
+}
+
+/* The commas of a function's parameters do not end its name, and its brackets are no glob. */
+static void test_parameters(void **state)
+{
+	struct stk_reader *r = open_recording("./app\t/srv/bin/app\n");
+
+	expect(r, "u:/srv/bin/app:g(int, char [2])", 8);
+	expect(r, "u:./app:g(int, char [2]),sched", 12);
+	expect(r, "sched,u:./app:g(int*", 12);
+	expect(r, "u:./app:g(int, char [3])", 0);
 	stk_reader__free(r);
 }
 
@@ -100,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_given),
+		cmocka_unit_test(test_parameters),
 		cmocka_unit_test(test_others),
 	};
 

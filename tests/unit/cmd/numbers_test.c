@@ -103,11 +103,13 @@ static void test_num_set(void **state)
 
 static void test_glob(void **state)
 {
-	assert_true(glob__matches("sched:*", "sched:sched_switch"));
-	assert_true(glob__matches("irq:*,sched:*", "sched:sched_switch"));
-	assert_false(glob__matches("sched", "sched:sched_switch"));
-	assert_false(glob__matches("irq:*,", "sched:sched_switch"));
-	assert_true(glob__matches("[a-z]?hed:*", "sched:sched_switch"));
+	assert_true(globs__match("sched:*", "sched:sched_switch"));
+	assert_true(globs__match("irq:*,sched:*", "sched:sched_switch"));
+	assert_false(globs__match("sched", "sched:sched_switch"));
+	assert_false(globs__match("irq:*,", "sched:sched_switch"));
+	assert_true(globs__match("[a-z]?hed:*", "sched:sched_switch"));
+	assert_true(glob__matches("operator[]", "operator[]"));
+	assert_false(glob__matches("a,b", "a"));
 }
 
 int main(void)
