@@ -145,6 +145,10 @@ static bool find_name(void *ctx, const char *name, struct filter_value *ret_valu
 		[VALUE_COMM] = TEST(TEST_OF_COMM, true, false),
 		[VALUE_KSTACK] = TEST(TEST_OF_KSTACK, true, true),
 		[VALUE_USTACK] = TEST(TEST_OF_USTACK, true, true),
+		[VALUE_SYM] = TEST(TEST_OF_SYM, true, false),
+		[VALUE_CALLER] = TEST(TEST_OF_CALLER, true, false),
+		[VALUE_FILE] = TEST(TEST_OF_FILE, true, false),
+		[VALUE_HOST] = TEST(TEST_OF_HOST, true, false),
 	};
 	/* clang-format on */
 	struct names *names = ctx;
@@ -156,9 +160,7 @@ static bool find_name(void *ctx, const char *name, struct filter_value *ret_valu
 		return true;
 	}
 	value = value_name__find(name, &is_full);
-	/* Values without a row are not for filters. */
-	if (value == NR_VALUE_NAMES ||
-	    (values[value].type == FILTER_VALUE_NUMBER && !values[value].size)) {
+	if (value == NR_VALUE_NAMES) {
 		names->is_unknown = true;
 		return false;
 	}
@@ -176,17 +178,19 @@ static int add_test(void *ctx, const struct filter_test *test)
 /* What is left of an event whose format is missing or damaged: the values that all events have. */
 static const char no_fields[] = "name: unknown\nID: 0\n" TRACE_ENTRY_FORMAT "print fmt: \"\"\n";
 
+/* NULL: out of memory. */
 static const struct ev_format *format_of(struct event_filters *fs, const struct stk_event_type *t)
 {
 	unsigned int i = stk_event_type__index(t);
 	const char *text = stk_event_type__format(t);
+	int err = -EINVAL;
 
 	if (array__reach(&fs->formats, i, &fs->nr_formats))
 		return NULL;
-	if (fs->formats[i] || (*text && !ev_format__parse(text, strlen(text), &fs->formats[i])))
-		return fs->formats[i];
-	if (ev_format__parse(no_fields, strlen(no_fields), &fs->formats[i]))
-		fs->formats[i] = NULL;
+	if (!fs->formats[i] && *text)
+		err = ev_format__parse(text, strlen(text), &fs->formats[i]);
+	if (!fs->formats[i] && err != -ENOMEM)
+		err = ev_format__parse(no_fields, strlen(no_fields), &fs->formats[i]);
 	return fs->formats[i];
 }
 
@@ -242,21 +246,25 @@ static unsigned int needs_of(const struct filter_prog *p)
 	return needs;
 }
 
-static void compile_type(struct event_filters *fs, struct one_filter *f, struct filter_type *ft,
-			 const struct stk_event_type *t)
+static int compile_type(struct event_filters *fs, struct one_filter *f, struct filter_type *ft,
+			const struct stk_event_type *t)
 {
+	_cleanup_free_ struct filter_prog *prog = NULL;
 	char why[FILTER_ERROR_SIZE];
+	int err = stk_reader__charge(fs->r, sizeof(*prog), sizeof(*prog));
 
+	if (err)
+		return err;
+	prog = malloc(sizeof(*prog));
+	err = prog ? compile(fs, f, t, prog, why, sizeof(why)) : -ENOMEM;
+	if (err == -ENOMEM || err == -ENOBUFS)
+		return err;
 	ft->is_known = true;
-	if (stk_reader__charge(fs->r, sizeof(*ft->prog), sizeof(*ft->prog)))
-		return;
-	ft->prog = malloc(sizeof(*ft->prog));
-	if (ft->prog && compile(fs, f, t, ft->prog, why, sizeof(why))) {
-		free(ft->prog);
-		ft->prog = NULL;
-	}
-	if (ft->prog)
-		ft->needs = needs_of(ft->prog);
+	if (err)
+		return 0;
+	ft->needs = needs_of(prog);
+	ft->prog = take_ptr(prog);
+	return 0;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -264,8 +272,8 @@ static void compile_type(struct event_filters *fs, struct one_filter *f, struct 
 /* A hostile recording may have many events with one long record. */
 #define FREE_BYTES 512 /* of a record */
 
-static void fill_record(struct event_filters *fs, const struct filter_type *ft,
-			const struct stk_event *e)
+static int fill_record(struct event_filters *fs, const struct filter_type *ft,
+		       const struct stk_event *e)
 {
 	const void *rec;
 	size_t len, copy;
@@ -274,21 +282,23 @@ static void fill_record(struct event_filters *fs, const struct filter_type *ft,
 	len = rec ? MIN(len, (size_t)FILTER_REC_MAX) : 0;
 	copy = ft->needs & NEEDS_RECORD ? len : MIN(len, (size_t)ft->prog->min_len);
 	if (copy > FREE_BYTES && stk_reader__charge(fs->r, 0, copy / BYTES_PER_WORK))
-		len = copy = 0;
+		return -ENOBUFS;
 	memcpy(fs->in.rec, rec ?: "", copy);
 	fs->in.len = len;
+	return 0;
 }
 
 /* Fills the parts of the input that the program reads. */
-static void fill(struct event_filters *fs, const struct one_filter *f, const struct filter_type *ft,
-		 const struct stk_event *e)
+static int fill(struct event_filters *fs, const struct one_filter *f, const struct filter_type *ft,
+		const struct stk_event *e)
 {
 	struct host_values *host = (struct host_values *)fs->in.str;
+	int err = 0;
 
 	fs->in.cpu = stk_event__cpu(e);
 	fs->in.len = 0;
 	if (ft->prog->min_len || ft->needs & NEEDS_RECORD)
-		fill_record(fs, ft, e);
+		err = fill_record(fs, ft, e);
 	if (ft->needs & NEEDS_COMM) {
 		const char *comm = stk_event__comm(e);
 		size_t len = strnlen(comm, FILTER_COMM_LEN - 1);
@@ -300,28 +310,32 @@ static void fill(struct event_filters *fs, const struct one_filter *f, const str
 		host->time = stk_event__ts(e);
 		host->pid = stk_event__pid(e);
 		host->tid = stk_event__tid(e);
-		filter_tests__run(f->tests, e, host->tests);
+		err = err ?: filter_tests__run(f->tests, e, host->tests);
 	}
+	return err;
 }
 
-bool event_filters__match(struct event_filters *fs, unsigned int nr, const struct stk_event *e)
+int event_filters__match(struct event_filters *fs, unsigned int nr, const struct stk_event *e)
 {
 	const struct stk_event_type *t = stk_event__type(e);
 	struct one_filter *f = &fs->v[nr];
 	unsigned int i = stk_event_type__index(t);
-	const struct filter_type *ft;
+	struct filter_type *ft;
+	int err = 0;
 
 	if (i >= f->nr_types && array__reach(&f->types, i, &f->nr_types))
-		return false;
+		return -ENOMEM;
 	ft = &f->types[i];
 	if (!ft->is_known)
-		compile_type(fs, f, &f->types[i], t);
-	if (!ft->prog)
-		return false;
-	fill(fs, f, ft, e);
+		err = compile_type(fs, f, ft, t);
+	if (err || !ft->prog)
+		return err;
+	err = fill(fs, f, ft, e);
+	if (err)
+		return err;
 	if (fs->in.len < ft->prog->min_len) {
 		fs->untested++;
-		return false;
+		return 0;
 	}
 	return filter__match(ft->prog, &fs->in);
 }

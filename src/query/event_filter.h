@@ -6,6 +6,7 @@
  *   kstack ~ "*ext4*"    the name of a function, or of its module or file, of any frame
  *   kstack == 7          the id of the kernel stack, 0: none
  *   stack_id == 7        the id of the kernel stack or of the user stack
+ *   sym == "vfs_read"    the name of the innermost function, as values.h has it; caller, file
  *
  * A recorder with the same filter would have recorded the events that are selected, and no others.
  */
@@ -45,10 +46,10 @@ int event_filters__add(struct event_filters *fs, const char *expr);
 int event_filters__check(struct event_filters *fs, unsigned int nr, const struct stk_event_type *t,
 			 char *why, size_t size);
 /*
- * Whether the filter selects e.  Events to whose type it cannot be applied are not selected, nor
- * are those that were recorded without the fields that it tests.
+ * Whether the filter selects e: 1 or 0; -ENOMEM, -ENOBUFS: unknown.  Events to whose type it cannot
+ * be applied are not selected, nor are those that were recorded without the fields that it tests.
  */
-bool event_filters__match(struct event_filters *fs, unsigned int nr, const struct stk_event *e);
+int event_filters__match(struct event_filters *fs, unsigned int nr, const struct stk_event *e);
 /* Events that were not selected because they were recorded without these fields. */
 uint64_t event_filters__untested(const struct event_filters *fs);
 /* Whether a filter tests names of functions in user stacks. */

@@ -13,6 +13,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "events/filter.h"
+#include "stack_names.h"
 
 #define NAME_AT 8 /* of the name in the record; before it, where it is, as in a __data_loc field */
 #define MAX_NAME (FILTER_REC_MAX - NAME_AT - 1)
@@ -44,6 +45,8 @@ struct filter_tests {
 	struct one_test *v;
 	unsigned int nr, max;
 	struct filter_input *in; /* NULL: there is no test */
+	struct stack_names *names; /* NULL: not asked for */
+	uint64_t names_memory; /* of which the budget knows */
 };
 
 int filter_tests__new(struct stk_reader *r, const struct event_filter_opts *opts,
@@ -70,6 +73,7 @@ void filter_tests__free(struct filter_tests *ts)
 		free(ts->v[i].function.name);
 		free(ts->v[i].answers);
 	}
+	stack_names__free(ts->names);
 	free(ts->v);
 	free(ts->in);
 	free(ts);
@@ -145,7 +149,9 @@ int filter_tests__add(struct filter_tests *ts, const struct ev_format *format,
 	return ts->nr++;
 }
 
-static bool test_id(struct filter_tests *ts, const struct one_test *t, uint32_t number)
+/* Whether an event, or what it has, passes: 1 or 0; -ENOMEM, -ENOBUFS: unknown. */
+
+static int test_id(struct filter_tests *ts, const struct one_test *t, uint32_t number)
 {
 	struct stk_stack stack = { 0 };
 
@@ -156,14 +162,14 @@ static bool test_id(struct filter_tests *ts, const struct one_test *t, uint32_t 
 	return filter__match(t->prog, ts->in) != t->invert;
 }
 
-static bool test_text(struct filter_tests *ts, const struct one_test *t, const char *name,
-		      size_t len)
+static int test_text(struct filter_tests *ts, const struct one_test *t, const char *name,
+		     size_t len)
 {
 	uint32_t where = (uint32_t)(len + 1) << 16 | NAME_AT;
+	int err = stk_reader__charge(ts->r, 0, len);
 
-	/* What a hostile recording demands is limited: its reader ends with the same error. */
-	if (stk_reader__charge(ts->r, 0, len))
-		return false;
+	if (err)
+		return err;
 	memcpy(ts->in->rec, &where, sizeof(where));
 	memcpy(ts->in->rec + NAME_AT, name, len);
 	ts->in->rec[NAME_AT + len] = '\0';
@@ -171,47 +177,42 @@ static bool test_text(struct filter_tests *ts, const struct one_test *t, const c
 	return filter__match(t->prog, ts->in) != t->invert;
 }
 
-static bool test_name(struct filter_tests *ts, const struct one_test *t, const char *name)
+static int test_name(struct filter_tests *ts, const struct one_test *t, const char *name)
 {
 	size_t len = name ? strnlen(name, MAX_NAME) : 0;
 
-	return len && test_text(ts, t, name, len);
+	return len ? test_text(ts, t, name, len) : 0;
 }
 
-static bool test_frame(struct filter_tests *ts, const struct one_test *t, const struct stk_frame *f)
+static int test_frame(struct filter_tests *ts, const struct one_test *t, const struct stk_frame *f)
 {
 	const struct event_filter_opts *opts = ts->opts;
 	struct stk_file file;
+	int got = test_name(ts, t, f->sym) ?: test_name(ts, t, f->mod);
 
-	if (test_name(ts, t, f->sym) || test_name(ts, t, f->mod))
-		return true;
-	if (f->sym && opts && opts->function && test_name(ts, t, opts->function(opts->ctx, f->sym)))
-		return true;
-	return f->kind == STK_FRAME_USER && f->file && !stk_reader__file(ts->r, f->file, &file) &&
-	       test_name(ts, t, file.path);
+	if (!got && f->sym && opts && opts->function)
+		got = test_name(ts, t, opts->function(opts->ctx, f->sym));
+	if (!got && f->kind == STK_FRAME_USER && f->file &&
+	    !stk_reader__file(ts->r, f->file, &file))
+		got = test_name(ts, t, file.path);
+	return got;
 }
 
-static bool test_frames(struct filter_tests *ts, const struct one_test *t, uint32_t number)
+static int test_frames(struct filter_tests *ts, const struct one_test *t, uint32_t number)
 {
 	struct stk_frame frames[STK_MAX_DEPTH];
-	int n = stk_reader__frames(ts->r, number, frames, STK_MAX_DEPTH), i;
+	int n = stk_reader__frames(ts->r, number, frames, STK_MAX_DEPTH), i, got = 0;
 
 	n = MIN(n, STK_MAX_DEPTH);
-	if (n > 0 && stk_reader__charge(ts->r, 0, n * WORK_FRAME))
-		return false;
-	for (i = 0; i < n; i++)
-		if (test_frame(ts, t, &frames[i]))
-			return true;
-	return false;
+	if (n > 0)
+		got = stk_reader__charge(ts->r, 0, n * WORK_FRAME);
+	for (i = 0; i < n && !got; i++)
+		got = test_frame(ts, t, &frames[i]);
+	return got;
 }
 
-static bool test_stack(struct filter_tests *ts, const struct one_test *t, uint32_t number)
-{
-	return t->is_text ? test_frames(ts, t, number) : test_id(ts, t, number);
-}
-
-static bool test_event(struct filter_tests *ts, const struct one_test *t,
-		       const struct stk_event_type *type)
+static int test_event(struct filter_tests *ts, const struct one_test *t,
+		      const struct stk_event_type *type)
 {
 	char name[MAX_NAME + 1];
 
@@ -220,31 +221,103 @@ static bool test_event(struct filter_tests *ts, const struct one_test *t,
 	return test_name(ts, t, name);
 }
 
-/* The slot of an answer; NULL: it cannot be remembered. */
-static uint8_t *answer(struct filter_tests *ts, struct one_test *t, uint32_t i)
+/* Sets where the answer to question i is remembered. */
+static int answer_of(struct filter_tests *ts, struct one_test *t, uint32_t i, uint8_t **ret_answer)
 {
 	uint32_t old = t->nr_answers;
+	int err = 0;
 
-	if (i < old)
-		return &t->answers[i];
-	if (array__reach(&t->answers, i, &t->nr_answers) ||
-	    stk_reader__charge(ts->r, t->nr_answers - old, 0))
-		return NULL;
-	return &t->answers[i];
+	if (i >= old)
+		err = array__reach(&t->answers, i, &t->nr_answers) ?:
+			      stk_reader__charge(ts->r, t->nr_answers - old, 0);
+	if (!err)
+		*ret_answer = &t->answers[i];
+	return err;
 }
 
-static bool stack_passes(struct filter_tests *ts, struct one_test *t, uint32_t number)
+static int remember(uint8_t *answer, int got)
+{
+	if (got >= 0)
+		*answer = got ? YES : NO;
+	return got;
+}
+
+static int stack_passes(struct filter_tests *ts, struct one_test *t, uint32_t number)
 {
 	uint8_t *a;
+	int err;
 
 	if (!number)
 		return !t->is_text && test_id(ts, t, number);
 	if (number > stk_reader__nr_stacks(ts->r))
-		return false;
-	a = answer(ts, t, number);
-	if (a && !*a)
-		*a = test_stack(ts, t, number) ? YES : NO;
-	return a && *a == YES;
+		return 0;
+	err = answer_of(ts, t, number, &a);
+	if (err || *a != UNKNOWN)
+		return err ?: *a == YES;
+	return remember(a, t->is_text ? test_frames(ts, t, number) : test_id(ts, t, number));
+}
+
+static int stacks_pass(struct filter_tests *ts, struct one_test *t, const struct stk_event *e)
+{
+	int got = 0;
+
+	if (t->of & TEST_OF_KSTACK)
+		got = stack_passes(ts, t, stk_event__kstack(e));
+	if (!got && t->of & TEST_OF_USTACK)
+		got = stack_passes(ts, t, stk_event__ustack(e));
+	return got;
+}
+
+static int event_passes(struct filter_tests *ts, struct one_test *t,
+			const struct stk_event_type *type)
+{
+	uint8_t *a;
+	int err = answer_of(ts, t, stk_event_type__index(type), &a);
+
+	if (err || *a != UNKNOWN)
+		return err ?: *a == YES;
+	return remember(a, test_event(ts, t, type));
+}
+
+/* The number of a name of an event's innermost frames; 0: it has no such frame. */
+static int frame_name(struct filter_tests *ts, enum stack_name which, const struct stk_event *e,
+		      uint32_t *ret_number)
+{
+	struct value_frames frames = { 0 };
+	uint64_t memory;
+	int err = 0;
+
+	if (ts->opts) {
+		frames.function = ts->opts->function;
+		frames.ctx = ts->opts->ctx;
+	}
+	if (!ts->names)
+		err = stack_names__new(ts->r, &frames, &ts->names);
+	err = err   ?:
+		      stack_names__find(ts->names, stk_event__kstack(e), stk_event__ustack(e),
+					which, ret_number);
+	if (err)
+		return err;
+	memory = stack_names__memory(ts->names);
+	if (memory > ts->names_memory)
+		err = stk_reader__charge(ts->r, memory - ts->names_memory, WORK_FRAME);
+	ts->names_memory = memory;
+	return err;
+}
+
+static int name_passes(struct filter_tests *ts, struct one_test *t, enum stack_name which,
+		       const struct stk_event *e)
+{
+	uint32_t number = 0;
+	uint8_t *a;
+	int err = frame_name(ts, which, e, &number);
+
+	if (err || !number)
+		return err;
+	err = answer_of(ts, t, number, &a);
+	if (err || *a != UNKNOWN)
+		return err ?: *a == YES;
+	return remember(a, test_name(ts, t, stack_names__text(ts->names, number)));
 }
 
 /* "name" or "module:name". */
@@ -269,8 +342,7 @@ static bool test_address(struct filter_tests *ts, const struct one_test *t, uint
 	       addr - f.off == t->function.addr - wanted.off;
 }
 
-static bool copy_passes(struct filter_tests *ts, const struct one_test *t,
-			const struct stk_event *e)
+static int copy_passes(struct filter_tests *ts, const struct one_test *t, const struct stk_event *e)
 {
 	size_t len, off, size;
 	const char *rec;
@@ -278,12 +350,12 @@ static bool copy_passes(struct filter_tests *ts, const struct one_test *t,
 
 	rec = stk_event__record(e, &len);
 	if (!rec || len < sizeof(where) || t->offset > len - sizeof(where))
-		return false;
+		return 0;
 	memcpy(&where, rec + t->offset, sizeof(where));
 	off = where & 0xffff;
 	size = where >> 16;
 	if (!size || off > len || size > len - off)
-		return false;
+		return 0;
 	return test_text(ts, t, rec + off, strnlen(rec + off, MIN(size, (size_t)MAX_NAME)));
 }
 
@@ -306,38 +378,49 @@ static bool function_passes(struct filter_tests *ts, struct one_test *t, const s
 	return t->function.answer == YES;
 }
 
-static bool passes(struct filter_tests *ts, struct one_test *t, const struct stk_event *e)
+static int passes(struct filter_tests *ts, struct one_test *t, const struct stk_event *e)
 {
-	const struct stk_event_type *type = stk_event__type(e);
-	uint8_t *a;
-
-	if (t->of == TEST_OF_FUNCTION)
+	switch (t->of) {
+	case TEST_OF_FUNCTION:
 		return function_passes(ts, t, e);
-	if (t->of == TEST_OF_COPY)
+	case TEST_OF_COPY:
 		return copy_passes(ts, t, e);
-	if (t->of == TEST_OF_COMM)
+	case TEST_OF_COMM:
 		return test_name(ts, t, stk_event__comm(e));
-	if (t->of != TEST_OF_EVENT)
-		return (t->of & TEST_OF_KSTACK && stack_passes(ts, t, stk_event__kstack(e))) ||
-		       (t->of & TEST_OF_USTACK && stack_passes(ts, t, stk_event__ustack(e)));
-	a = answer(ts, t, stk_event_type__index(type));
-	if (a && !*a)
-		*a = test_event(ts, t, type) ? YES : NO;
-	return a && *a == YES;
+	case TEST_OF_HOST:
+		return test_name(ts, t, stk_event__host(e));
+	case TEST_OF_EVENT:
+		return event_passes(ts, t, stk_event__type(e));
+	case TEST_OF_SYM:
+		return name_passes(ts, t, STACK_NAME_SYM, e);
+	case TEST_OF_CALLER:
+		return name_passes(ts, t, STACK_NAME_CALLER, e);
+	case TEST_OF_FILE:
+		return name_passes(ts, t, STACK_NAME_FILE, e);
+	case TEST_OF_KSTACK:
+	case TEST_OF_USTACK:
+	case TEST_OF_STACKS:
+		return stacks_pass(ts, t, e);
+	}
+	return 0;
 }
 
-void filter_tests__run(struct filter_tests *ts, const struct stk_event *e, uint64_t *ret_bits)
+int filter_tests__run(struct filter_tests *ts, const struct stk_event *e, uint64_t *ret_bits)
 {
 	unsigned int i;
 
 	for (i = 0; i < ts->nr; i++) {
 		uint64_t bit = 1ULL << i % 64;
+		int got = passes(ts, &ts->v[i], e);
 
-		if (passes(ts, &ts->v[i], e))
+		if (got < 0)
+			return got;
+		if (got)
 			ret_bits[i / 64] |= bit;
 		else
 			ret_bits[i / 64] &= ~bit;
 	}
+	return 0;
 }
 
 bool filter_tests__user_names(const struct filter_tests *ts)
@@ -345,7 +428,8 @@ bool filter_tests__user_names(const struct filter_tests *ts)
 	unsigned int i;
 
 	for (i = 0; i < ts->nr; i++)
-		if (ts->v[i].is_text && ts->v[i].of & TEST_OF_USTACK)
+		if (ts->v[i].is_text &&
+		    ts->v[i].of & (TEST_OF_USTACK | TEST_OF_SYM | TEST_OF_CALLER))
 			return true;
 	return false;
 }

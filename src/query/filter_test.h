@@ -25,6 +25,10 @@ enum filter_test_of {
 	TEST_OF_EVENT = 8, /* "system:name" */
 	TEST_OF_FUNCTION = 16, /* filter_test.is_function */
 	TEST_OF_COPY = 32, /* filter_test.is_copy */
+	TEST_OF_SYM = 64, /* names of the innermost frames (stack_names.h) */
+	TEST_OF_CALLER = 128,
+	TEST_OF_FILE = 256,
+	TEST_OF_HOST = 512,
 };
 
 /* Of one expression. */
@@ -36,8 +40,8 @@ void filter_tests__free(struct filter_tests *ts);
 /* As filter_names.add_test, for events of that format. */
 int filter_tests__add(struct filter_tests *ts, const struct ev_format *format,
 		      const struct filter_features *features, const struct filter_test *test);
-/* Sets the bits of the tests that the event passes, and clears the others. */
-void filter_tests__run(struct filter_tests *ts, const struct stk_event *e, uint64_t *ret_bits);
+/* Sets the bits of the tests that the event passes, and clears the others.  -ENOMEM, -ENOBUFS. */
+int filter_tests__run(struct filter_tests *ts, const struct stk_event *e, uint64_t *ret_bits);
 bool filter_tests__user_names(const struct filter_tests *ts);
 
 #endif /* QUERY_FILTER_TEST_H */

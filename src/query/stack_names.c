@@ -147,13 +147,17 @@ static int find(struct stack_names *n, uint32_t kstack, uint32_t ustack)
 	return 0;
 }
 
-const char *stack_names__get(struct stack_names *n, uint32_t kstack, uint32_t ustack,
-			     enum stack_name which)
+int stack_names__find(struct stack_names *n, uint32_t kstack, uint32_t ustack,
+		      enum stack_name which, uint32_t *ret_number)
 {
-	uint32_t string;
+	int err = is_of(n, n->last, kstack, ustack) ? 0 : find(n, kstack, ustack);
 
-	if (!is_of(n, n->last, kstack, ustack) && find(n, kstack, ustack))
-		return NULL;
-	string = n->v[n->last].names[which];
-	return string ? string_table__get(&n->strings, string - 1) : NULL;
+	if (!err)
+		*ret_number = n->v[n->last].names[which];
+	return err;
+}
+
+const char *stack_names__text(const struct stack_names *n, uint32_t number)
+{
+	return string_table__get(&n->strings, number - 1);
 }

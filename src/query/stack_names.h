@@ -19,11 +19,13 @@ int stack_names__new(struct stk_reader *r, const struct value_frames *frames,
 		     struct stack_names **ret_names);
 void stack_names__free(struct stack_names *n);
 /*
- * Valid until stack_names__free(), and equal names have equal pointers.  A function without a name
- * is "FILE+0x12".  NULL: there is no such frame, or out of memory.
+ * The number of the name, from 1, which equal names share; 0: there is no such frame.  -ENOMEM.  A
+ * function without a name is "FILE+0x12".
  */
-const char *stack_names__get(struct stack_names *n, uint32_t kstack, uint32_t ustack,
-			     enum stack_name which);
+int stack_names__find(struct stack_names *n, uint32_t kstack, uint32_t ustack,
+		      enum stack_name which, uint32_t *ret_number);
+/* Valid until stack_names__free(). */
+const char *stack_names__text(const struct stack_names *n, uint32_t number);
 uint64_t stack_names__memory(const struct stack_names *n); /* bytes */
 
 #endif /* QUERY_STACK_NAMES_H */

@@ -58,6 +58,7 @@ struct values {
 	unsigned int nr_types;
 	struct value_frames frames;
 	struct stack_names *names; /* NULL until asked for */
+	int error;
 };
 
 int values__new(struct stk_reader *r, struct values **ret_values)
@@ -149,6 +150,11 @@ enum value_name values__generic(const struct values *v, unsigned int nr)
 	return is_sure ? w->generic : NR_VALUE_NAMES;
 }
 
+int values__error(const struct values *v)
+{
+	return v->error;
+}
+
 uint64_t values__memory(const struct values *v)
 {
 	return v->names ? stack_names__memory(v->names) : 0;
@@ -171,22 +177,26 @@ static struct value_type_entry *type_new(const struct stk_event_type *t)
 	return entry;
 }
 
-static const struct ev_field *field_of(struct value_type_entry *t, const char *name)
+static int field_of(struct value_type_entry *t, const char *name, const struct ev_field **ret_field)
 {
-	if (t->text && ev_format__parse(t->text, strlen(t->text), &t->format))
-		t->format = NULL;
+	int err = t->text ? ev_format__parse(t->text, strlen(t->text), &t->format) : 0;
+
+	if (err == -ENOMEM)
+		return err;
 	t->text = NULL;
-	return t->format ? ev_format__find(t->format, name) : NULL;
+	*ret_field = t->format ? ev_format__find(t->format, name) : NULL;
+	return 0;
 }
 
-static void look_up(const struct value_wanted *w, struct value_type_entry *t,
-		    struct value_source *s)
+static int look_up(const struct value_wanted *w, struct value_type_entry *t, struct value_source *s)
 {
-	s->is_known = true;
+	int err = 0;
+
 	s->generic = w->generic;
-	if (w->only_generic || (w->generic != NR_VALUE_NAMES && w->prefer == VALUE_PREFER_GENERIC))
-		return;
-	s->field = field_of(t, w->name);
+	if (!w->only_generic && (w->generic == NR_VALUE_NAMES || w->prefer == VALUE_PREFER_FIELD))
+		err = field_of(t, w->name, &s->field);
+	s->is_known = !err;
+	return err;
 }
 
 /* NULL: out of memory. */
@@ -203,8 +213,8 @@ static const struct value_source *source_of(struct values *v, unsigned int nr,
 	t = v->types[index];
 	if (!t || array__reach(&t->sources, nr, &t->nr_sources))
 		return NULL;
-	if (!t->sources[nr].is_known)
-		look_up(&v->wanted[nr], t, &t->sources[nr]);
+	if (!t->sources[nr].is_known && look_up(&v->wanted[nr], t, &t->sources[nr]))
+		return NULL;
 	return &t->sources[nr];
 }
 
@@ -232,16 +242,19 @@ static struct event_value text(const char *s)
 	return (struct event_value){ .type = VALUE_TEXT, .text = s, .len = strlen(s) };
 }
 
-/* VALUE_NONE: no such frame, or out of memory. */
+/* VALUE_NONE: no such frame, or an error. */
 static struct event_value frame_value(struct values *v, enum stack_name which,
 				      const struct stk_event *e)
 {
-	const char *name;
+	uint32_t name = 0;
+	int err = v->names ? 0 : stack_names__new(v->r, &v->frames, &v->names);
 
-	if (!v->names && stack_names__new(v->r, &v->frames, &v->names))
-		return (struct event_value){ .type = VALUE_NONE };
-	name = stack_names__get(v->names, stk_event__kstack(e), stk_event__ustack(e), which);
-	return name ? text(name) : (struct event_value){ .type = VALUE_NONE };
+	err = err   ?:
+		      stack_names__find(v->names, stk_event__kstack(e), stk_event__ustack(e), which,
+					&name);
+	v->error = v->error ?: err;
+	return name ? text(stack_names__text(v->names, name)) :
+		      (struct event_value){ .type = VALUE_NONE };
 }
 
 static struct event_value generic_value(struct values *v, enum value_name name,
@@ -312,7 +325,9 @@ struct event_value values__get(struct values *v, unsigned int nr, const struct s
 {
 	const struct value_source *s = source_of(v, nr, stk_event__type(e));
 
-	if (s && s->field)
-		return event_value__of_field(s->field, e);
-	return generic_value(v, s ? s->generic : NR_VALUE_NAMES, e);
+	if (!s) {
+		v->error = v->error ?: -ENOMEM;
+		return (struct event_value){ .type = VALUE_NONE };
+	}
+	return s->field ? event_value__of_field(s->field, e) : generic_value(v, s->generic, e);
 }

@@ -103,8 +103,10 @@ enum value_name values__generic(const struct values *v, unsigned int nr);
 /* Bytes that grow with what the recording holds: to be charged to its budget. */
 uint64_t values__memory(const struct values *v);
 
-/* The value of e; its type is VALUE_NONE if it has none, or when out of memory. */
+/* The value of e; its type is VALUE_NONE if it has none, or if that is unknown. */
 struct event_value values__get(struct values *v, unsigned int nr, const struct stk_event *e);
+/* -ENOMEM if the value of an event was unknown; to be asked after VALUE_NONE, or at the end. */
+int values__error(const struct values *v);
 
 /*
  * Where the value comes from in events of this type: *ret_field is the field, or NULL for a generic

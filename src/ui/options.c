@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "log.h"
 #include "nearest.h"
 #include "strbuf.h"
 #include "ui.h"
@@ -145,8 +146,10 @@ static int value_error(const struct cmd *cmd, const struct opt *o, const char *a
 	if (!o->expects)
 		put_words(&b, o);
 	put_range(&b, o, err);
-	if (err == -ENOMEM || strbuf__failed(&b))
-		return ui__usage_error(cmd->name, "out of memory");
+	if (err == -ENOMEM || strbuf__failed(&b)) {
+		log_err(-ENOMEM, "take the options of '%s'", cmd->name);
+		return CMD_FAILURE;
+	}
 	if (h.is_operand)
 		return ui__usage_error(cmd->name, "%.*s expects %s: '%s'; the order is: %s", h.len,
 				       h.name, b.s, arg, cmd->usage ?: "OPTIONS, operands");

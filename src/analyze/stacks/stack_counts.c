@@ -96,7 +96,7 @@ static int count_stacks(struct stack_counts *c, const struct count_key *key, uin
 	return 0;
 }
 
-/* Returns 1 and the weight of e, or 0 if it has none. */
+/* Returns 1 and the weight of e, 0 if it has none, or -ENOMEM. */
 static int weigh(struct stack_counts *c, const struct stk_event *e, uint64_t *ret_weight)
 {
 	struct event_value v = values__get(c->spec.values, c->spec.weight, e);
@@ -115,7 +115,7 @@ static int weigh(struct stack_counts *c, const struct stk_event *e, uint64_t *re
 	case VALUE_TEXT:
 	case VALUE_BYTES:
 		c->left_out.missing++;
-		return 0;
+		return values__error(c->spec.values);
 	}
 	*ret_weight = v.number;
 	return 1;
@@ -141,8 +141,9 @@ int stack_counts__add(struct stack_counts *c, const struct stk_event *e, uint64_
 	uint32_t nr;
 	int err;
 
-	if (c->spec.weighed && !weigh(c, e, &value))
-		return 0;
+	err = c->spec.weighed ? weigh(c, e, &value) : 1;
+	if (err <= 0)
+		return err;
 	err = stack_groups__of(c->groups, e, &key.group);
 	if (err)
 		return err;

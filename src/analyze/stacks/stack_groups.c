@@ -147,8 +147,9 @@ static int value_of(struct stack_groups *g, unsigned int i, const struct stk_eve
 	}
 	ret_key->types |= (uint64_t)v.type << i * 8;
 	ret_key->v[i] = v.number;
-	return v.type == VALUE_TEXT || v.type == VALUE_BYTES ? text_of(g, i, &v, &ret_key->v[i]) :
-							       0;
+	if (v.type == VALUE_TEXT || v.type == VALUE_BYTES)
+		return text_of(g, i, &v, &ret_key->v[i]);
+	return v.type == VALUE_NONE ? values__error(g->spec.values) : 0;
 }
 
 static inline bool is_key(const struct stack_groups *g, const struct group_key *a,

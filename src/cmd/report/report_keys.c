@@ -84,8 +84,12 @@ static int add_keys(struct report *rp)
 {
 	_cleanup_free_ char *copy = strdup(rp->by);
 	char *rest = copy, *name;
-	int code = copy ? CMD_OK : CMD_FAILURE;
+	int code = CMD_OK;
 
+	if (!copy) {
+		log_err(-ENOMEM, "look up '%s'", rp->by);
+		return CMD_FAILURE;
+	}
 	while (!code && (name = strsep(&rest, ",")))
 		code = add_key(rp, name);
 	return code;

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Where one allocation fails, a command prints what it prints otherwise, or says so and fails: it
+# never leaves out events.  Every allocation fails once.
+#   no_memory.sh STACKONCE MAKE_RECORDING NO_MEMORY_SO
+set -u
+stackonce=$(realpath "$1") make=$(realpath "$2") preload=$(realpath "$3")
+LC_ALL=C.UTF-8 TZ=UTC TERM=xterm
+export LC_ALL TZ TERM
+unset NO_COLOR PAGER STACKONCE_PAGER
+
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+"$make" small small.stk || exit 1
+
+if LD_PRELOAD=$preload "$stackonce" version 2>&1 | grep -q 'AddressSanitizer\|ThreadSanitizer'; then
+	echo 'SKIPPED: the sanitizer has its own allocator'
+	exit 77
+fi
+
+failed=0
+
+fail()
+{
+	echo "FAILED: allocation $nr: stackonce $*"
+	head -5 out err
+	failed=$((failed + 1))
+}
+
+# An allocation that does not exist cannot fail; some that do are not needed.
+check()
+{
+	nr=0 in_a_row=0 seen=0
+	"$stackonce" "$@" small.stk >want 2>err </dev/null || fail "$@"
+	while [ $in_a_row -lt 40 ]; do
+		nr=$((nr + 1)) in_a_row=$((in_a_row + 1))
+		LD_PRELOAD=$preload NO_MEMORY_AT=$nr "$stackonce" "$@" small.stk >out 2>err </dev/null
+		code=$?
+		if [ $code -eq 0 ]; then
+			cmp -s want out || fail "$@"
+			continue
+		fi
+		in_a_row=0 seen=$((seen + 1))
+		[ $code -eq 1 ] && [ -s err ] || fail "$@"
+	done
+	echo "$seen failures of $nr: stackonce $*"
+	[ $seen -gt 50 ] || fail "$@"
+}
+
+check script --fields time,comm,event -e 'sched,nosuch' --comm 'bash,<idle>' --filter \
+	'sym == "__schedule" && kstack ~ "*vfs*" || event ~ "*exec" || prev_comm ~ "b*"'
+check report --no-symbols --json --top 0 --by comm,caller,prev_prio -e sched \
+	--filter 'prev_prio > 1'
+check report --no-symbols --json --weigh prev_prio --comm 'b*'
+[ $failed -eq 0 ]
