@@ -27,9 +27,11 @@ static bool is_listed(const struct names *l, const char *name)
 	const char *at = l->text.s;
 	size_t len = strlen(name);
 
-	for (; at && *at; at = strchr(at, ' '), at += at ? 1 : 0)
+	for (; at; at = strchr(at, ' ')) {
+		at += *at == ' ';
 		if (!strncmp(at, name, len) && (at[len] == ',' || !at[len]))
 			return true;
+	}
 	return false;
 }
 
