@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz targets: a command on a hostile recording, from the reader through the analysis to the
- * output.  Each target is this file with another FUZZ_COMMAND; the first byte of the uuid selects
- * its options.  A command may fail, but must not exceed the limits on memory and time.
+ * Fuzz targets: a command on one or more hostile recordings, from the reader through the analysis
+ * to the output.  Each target is this file with another FUZZ_COMMAND, or with "" for all commands;
+ * the first byte of the uuid selects the options.  A command may fail, but must not exceed the
+ * limits on memory and time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,18 +12,18 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "recordings.h"
 #include "ui/ui.h"
-#include "seal.h"
 
-#define UUID_AT 16
-#define MAX_ARGS 8
+#define MAX_FILES 3
+#define MAX_ARGS 16
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 struct command {
 	const struct cmd *cmd;
-	const char *options[16]; /* words separated by blanks; NULL ends the list */
+	const char *options[24]; /* words separated by blanks; NULL ends the list */
 };
 
 static const struct command commands[] = {
@@ -42,80 +43,123 @@ static const struct command commands[] = {
 	    "--folded --by comm", "--flamegraph -", "--user --tree", "--flat --by sym,caller,file",
 	    "--by prev_comm,event --weigh prev_pid:p99 --tree", "--weigh prev_pid:hist --json",
 	    "--flat=library --fold idle,interrupts,guesses", "--fold idle,interrupts,guesses",
-	    "--print-sql --by prev_comm", "--weigh next_pid --folded" } },
+	    "--print-sql --by prev_comm", "--weigh next_pid --folded",
+	    "--by host,time,kstack,ustack,prev_comm --json --top 0",
+	    "--by filename,event.cpu --weigh task.tid:hist --top 0",
+	    "--weigh prev_state:p50 --by sym --flat --no-children --min 0",
+	    "--by comm --weigh time:avg --tree=callees --min 0 --json",
+	    "--time 10%,90% --filter next_pid>0||comm~\"*a*\" --by next_comm --flat --json" } },
 	{ &cmd_annotate, { "--children", "--json --user", "--by insn", "--children --json" } },
 	{ &cmd_diff,
 	  { "--all", "--bin 0.001 --by function --json --all", "--bin 0.001 --per event --by self",
 	    "--per * --kernel --top 0", "--user --full", "--flamegraph -",
-	    "--latency *,* --match cpu --json", "--latency runqueue" } },
+	    "--latency *,* --match cpu --json", "--latency runqueue",
+	    "--time 10%,50% --time-b 50%,90% --bin 0.001 --all --json" } },
 	{ &cmd_script,
-	  { "--ns", "--json --stacks", "--ids", "--full", "--no-stacks --fields pid" } },
+	  { "--ns", "--json --stacks", "--ids", "--full", "--no-stacks --fields pid",
+	    "--fields time,comm,prev_comm,kstack --json",
+	    "--filter event.time>5&&!(comm~\"a*\")||ustack~\"*c*\"" } },
 	{ &cmd_export, { "fsmb", "fsmb1" } },
 };
 
-static const struct command *command;
-static int fd;
-static char path[32];
+static int fds[MAX_FILES];
+static char paths[MAX_FILES][32];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(commands[i].cmd->name, FUZZ_COMMAND))
-			command = &commands[i];
-	fd = memfd_create("fuzz", 0);
-	if (!command || fd < 0)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	for (size_t i = 0; i < MAX_FILES; i++) {
+		fds[i] = memfd_create("fuzz", 0);
+		if (fds[i] < 0)
+			abort();
+		snprintf(paths[i], sizeof(paths[i]), "/proc/self/fd/%d", fds[i]);
+	}
 	ui__set_log_level(STK_LOG_WARN);
 	return 0;
 }
 
-/*
- * export FORMAT FILE -o -, annotate FILE FUNCTION, diff OPTIONS FILE FILE, and for the others
- * COMMAND OPTIONS FILE.
- */
-static int run(const char *options)
+/* Writes a recording to a file. */
+static void put_file(const uint8_t *data, size_t size, int fd)
 {
-	char *argv[MAX_ARGS + 8] = { (char *)command->cmd->name }, *words = strdup(options),
-			      *rest = words;
+	_cleanup_free_ uint8_t *copy = malloc(size + !size);
+
+	if (!copy)
+		abort();
+	memcpy(copy, data, size);
+	correct_checksums(copy, size);
+	if (ftruncate(fd, 0) || pwrite(fd, copy, size, 0) != (ssize_t)size)
+		abort();
+}
+
+/* Returns the number of files, and the text behind the recordings. */
+static unsigned int put_files(const uint8_t *data, size_t size, char **ret_text)
+{
+	unsigned int nr = 0;
+	size_t n;
+
+	do {
+		n = recording_size(data, size);
+		put_file(data, n, fds[nr++]);
+		data += n;
+		size -= n;
+	} while (nr < MAX_FILES && is_recording(data, size));
+	*ret_text = strndup((const char *)data, size);
+	if (!*ret_text)
+		abort();
+	return nr;
+}
+
+/*
+ * export FORMAT FILE... -o -, annotate FILE... FUNCTION, diff OPTIONS FILE FILE, and for the others
+ * COMMAND OPTIONS FILE...
+ */
+static int run(const struct cmd *cmd, const char *options, unsigned int nr_files, char *text)
+{
+	char *argv[MAX_ARGS + MAX_FILES + 4] = { (char *)cmd->name };
+	_cleanup_free_ char *words = strdup(options);
+	char *rest = words;
 	int argc = 1;
 
 	if (!words)
 		abort();
 	while ((argv[argc] = strsep(&rest, " ")))
 		argc++;
-	if (command->cmd == &cmd_export) {
+	if (cmd == &cmd_export) {
 		argv[argc++] = "-o";
 		argv[argc++] = "-";
 	} else {
 		argv[argc++] = "--no-symbols";
 	}
-	if (command->cmd == &cmd_diff)
-		argv[argc++] = path;
-	argv[argc++] = path;
-	if (command->cmd == &cmd_annotate)
-		argv[argc++] = "schedule";
+	if (cmd == &cmd_diff) {
+		argv[argc++] = paths[0];
+		argv[argc++] = paths[nr_files > 1];
+	}
+	for (unsigned int i = 0; i < nr_files && cmd != &cmd_diff; i++)
+		argv[argc++] = paths[i];
+	if (cmd == &cmd_annotate)
+		argv[argc++] = *text && *text != '-' ? text : "schedule";
 	argv[argc] = NULL;
-	argc = command->cmd->run(argc, argv);
-	free(words);
-	return argc;
+	return cmd->run(argc, argv);
+}
+
+static void run_one(const struct command *c, uint8_t how, unsigned int nr_files, char *text)
+{
+	size_t nr = 0;
+
+	while (nr < ARRAY_SIZE(c->options) && c->options[nr])
+		nr++;
+	/* the options are valid, but some take one recording only */
+	if (run(c->cmd, c->options[how % nr], nr_files, text) == CMD_USAGE && nr_files == 1)
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t how = size > UUID_AT ? data[UUID_AT] : 0;
-	uint8_t *copy = malloc(size + !size);
-	size_t nr = 0;
+	_cleanup_free_ char *text = NULL;
+	unsigned int nr_files = put_files(data, size, &text);
 
-	while (nr < ARRAY_SIZE(command->options) && command->options[nr])
-		nr++;
-	memcpy(copy, data, size);
-	seal(copy, size);
-	if (ftruncate(fd, 0) || pwrite(fd, copy, size, 0) != (ssize_t)size)
-		abort();
-	free(copy);
-	/* never a usage error: the options are valid */
-	if (run(command->options[how % nr]) == CMD_USAGE)
-		abort();
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!*FUZZ_COMMAND || !strcmp(commands[i].cmd->name, FUZZ_COMMAND))
+			run_one(&commands[i], how, nr_files, text);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz target: filters when reading, an expression for a hostile recording.  Input: a recording,
- * and the expression in the bytes that follow its last block.
+ * Fuzz target: filters when reading, an expression for a hostile recording.  The text of the input
+ * is the expression.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,28 +9,13 @@
 #include "cleanup.h"
 #include "events/filter.h"
 #include "query/event_filter.h"
-#include "seal.h"
+#include "recordings.h"
 #include "stackonce.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MAX_EXPR 4200
 #define MAX_EVENTS 20000
-
-static size_t end_of_blocks(const uint8_t *data, size_t size)
-{
-	size_t pos = STK_HEADER_SIZE;
-
-	while (pos + sizeof(struct stk_block_header) <= size) {
-		struct stk_block_header h;
-
-		memcpy(&h, data + pos, sizeof(h));
-		if (h.magic != STK_BLOCK_MAGIC || h.stored_len > size - pos - sizeof(h))
-			break;
-		pos += sizeof(h) + h.stored_len;
-	}
-	return MIN(pos, size);
-}
 
 /* Another name of half of the functions. */
 static const char *function(void *ctx, const char *sym)
@@ -78,7 +63,7 @@ static void filter(struct stk_reader *r, const char *expr)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	size_t end = end_of_blocks(data, size), len = MIN(size - end, (size_t)MAX_EXPR);
+	size_t end = recording_size(data, size), len = MIN(size - end, (size_t)MAX_EXPR);
 	uint8_t *copy = malloc(size + !size);
 	char expr[MAX_EXPR + 1];
 	struct stk_reader *r;
@@ -86,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	memcpy(expr, data + end, len);
 	expr[len] = '\0';
-	seal(copy, end);
+	correct_checksums(copy, end);
 	if (!stk_reader__open_mem(copy, end, NULL, &r)) {
 		filter(r, expr);
 		stk_reader__free(r);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz target: a hostile query on a hostile recording.  The input is the query, a NUL, and the
- * recording.  Whatever they are, the query must end by itself, without any effect on files.
+ * Fuzz target: a hostile query on a hostile recording.  The text of the input is the query.
+ * Whatever they are, the query must end by itself, without any effect on files.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "recordings.h"
 #include "ui/ui.h"
-#include "seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -31,12 +31,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	size_t len = strnlen((const char *)data, size), rest = size - len - (len < size);
-	_cleanup_free_ uint8_t *copy = malloc(rest + 1);
-	_cleanup_free_ char *query = malloc(len + 2);
+	size_t len = recording_size(data, size);
+	_cleanup_free_ uint8_t *copy = malloc(len + !len);
+	_cleanup_free_ char *query = malloc(size - len + 2);
 	static const char *const formats[] = { "--json", "--csv", "--partial" };
+	uint8_t how = size > UUID_AT ? data[UUID_AT] : 0;
 	char *argv[] = { "sql",
-			 (char *)formats[size % ARRAY_SIZE(formats)],
+			 (char *)formats[how % ARRAY_SIZE(formats)],
 			 "--timeout",
 			 "0.5",
 			 "--temp-size",
@@ -50,11 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!copy || !query)
 		abort();
 	query[0] = ';'; /* it is not an option */
-	memcpy(query + 1, data, len);
-	query[len + 1] = '\0';
-	memcpy(copy, data + size - rest, rest);
-	seal(copy, rest);
-	if (ftruncate(fd, 0) || pwrite(fd, copy, rest, 0) != (ssize_t)rest)
+	memcpy(query + 1, data + len, size - len);
+	query[1 + size - len] = '\0';
+	memcpy(copy, data, len);
+	correct_checksums(copy, len);
+	if (ftruncate(fd, 0) || pwrite(fd, copy, len, 0) != (ssize_t)len)
 		abort();
 	if (cmd_sql.run(ARRAY_SIZE(argv) - 1, argv) == CMD_USAGE)
 		abort();

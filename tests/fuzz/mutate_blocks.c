@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For fuzz targets whose inputs are recordings: mutates the contents of blocks and keeps blocks
- * valid.
+ * For fuzz targets whose inputs are recordings (recordings.h): mutates the contents of blocks and
+ * keeps blocks valid, the byte that selects what is done, and the text.
  */
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "trace/stk.h"
+#include "recordings.h"
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
@@ -17,21 +15,27 @@ struct block {
 };
 #define MAX_BLOCKS 64
 
-static unsigned int find_blocks(const uint8_t *data, size_t size, struct block *blocks)
+/* The blocks of all recordings; *ret_text is where the text begins. */
+static unsigned int find_blocks(const uint8_t *data, size_t size, struct block *blocks,
+				size_t *ret_text)
 {
 	size_t pos = STK_HEADER_SIZE;
+	struct stk_block_header h;
 	unsigned int n = 0;
 
-	while (n < MAX_BLOCKS && pos + sizeof(struct stk_block_header) <= size) {
-		struct stk_block_header h;
-
-		memcpy(&h, data + pos, sizeof(h));
-		if (h.magic != STK_BLOCK_MAGIC || h.stored_len > size - pos - sizeof(h))
+	while (pos < size) {
+		if (is_block(data, size, pos, &h)) {
+			blocks[n % MAX_BLOCKS] = (struct block){ pos, sizeof(h) + h.stored_len };
+			pos += sizeof(h) + h.stored_len;
+			n++;
+		} else if (is_recording(data + pos, size - pos)) {
+			pos += STK_HEADER_SIZE;
+		} else {
 			break;
-		blocks[n++] = (struct block){ pos, sizeof(h) + h.stored_len };
-		pos += sizeof(h) + h.stored_len;
+		}
 	}
-	return n;
+	*ret_text = pos < size ? pos : size;
+	return n < MAX_BLOCKS ? n : MAX_BLOCKS;
 }
 
 /* Replaces [at, at + old) by new bytes; returns the new size, or 0 if it does not fit. */
@@ -131,17 +135,23 @@ static size_t move_block(uint8_t *data, size_t size, size_t max_size, struct blo
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
 	struct block blocks[MAX_BLOCKS], b, other;
-	unsigned int n = find_blocks(data, size, blocks);
+	size_t text, got = 0, n_text;
+	unsigned int n = find_blocks(data, size, blocks, &text);
 	struct stk_block_header h;
-	size_t got = 0;
 
 	if (!n || seed % 16 == 0)
 		return LLVMFuzzerMutate(data, size, max_size);
+	if (seed % 16 == 2) {
+		data[UUID_AT] = seed >> 8;
+		return size;
+	}
 	b = blocks[(seed >> 8) % n];
 	other = blocks[(seed >> 16) % n];
 	memcpy(&h, data + b.at, sizeof(h));
 	if (seed % 16 == 1)
 		got = move_block(data, size, max_size, b, other, (seed >> 4) % 2);
+	else if (seed % 16 < 9 && text < size)
+		got = mutate_range(data, size, max_size, text, size - text, &n_text);
 	else if (h.type == STK_BLOCK_EVENTS)
 		got = mutate_events(data, size, max_size, b, seed >> 4);
 	else

@@ -46,12 +46,15 @@ fuzz()
 	found=$build/fuzz/$1
 	log=$build/fuzz/$1.log
 	corpus=tests/fuzz/corpus/$3
+	words=tests/fuzz/$3.dict
+	[ -f "$words" ] || words=
 	mkdir -p "$found"
 	echo "== fuzz $1 for $seconds s"
 	rc=0
 	LLVM_PROFILE_FILE=/dev/null "$exe" -max_total_time="$seconds" -print_final_stats=1 \
 		-timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=1024 \
 		-artifact_prefix="$build/fuzz/$1-" -close_fd_mask="$(quiet "$3")" \
+		${words:+-dict="$words"} \
 		"$found" "$corpus" >"$log" 2>&1 || rc=$?
 	if [ "$rc" -ne 0 ]; then
 		grep -aE 'ERROR|SUMMARY|runtime error|Test unit written' "$log" | head -n 10

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * trace_corpus -u FILE NEW: writes that recording uncompressed, for tests/fuzz/fuzz_command.c.
+ * trace_corpus -u FILE... NEW: writes these recordings uncompressed, one after the other, each with
+ * another uuid, for the targets of tests/fuzz/recordings.h.  Their text is to be appended.
  *
  * trace_corpus DIR: writes small recordings for tests/fuzz/fuzz_reader.c, one for each element of
  * the format.  All blocks are uncompressed, so that mutations hit their contents.
@@ -74,15 +75,20 @@ static void unpack_file(struct bytes_buf *out, const uint8_t *p, size_t len)
 	}
 }
 
-static void put_header(struct bytes_buf *out, const uint8_t *header, uint8_t options)
+/* The uuid gets two bytes. */
+static void put_header(struct bytes_buf *out, const uint8_t *header, uint8_t options,
+		       uint8_t number)
 {
+	uint8_t *h;
 	uint32_t crc;
 
 	bytes_put(out, header, STK_HEADER_SIZE);
-	memset(out->p + 16, 0, 24);
-	out->p[16] = options;
-	crc = crc32c(0, out->p, 60);
-	memcpy(out->p + 60, &crc, 4);
+	h = out->p + out->len - STK_HEADER_SIZE;
+	memset(h + 16, 0, 24);
+	h[16] = options;
+	h[17] = number;
+	crc = crc32c(0, h, 60);
+	memcpy(h + 60, &crc, 4);
 }
 
 static void write_file(const char *path, struct bytes_buf *out)
@@ -101,7 +107,7 @@ static void save(const char *dir, const char *name, struct gen_file *f, uint8_t 
 	char path[512];
 
 	gen_load(f);
-	put_header(&out, f->p, options);
+	put_header(&out, f->p, options, 0);
 	if (pack)
 		bytes_put(&out, f->p + STK_HEADER_SIZE, f->len - STK_HEADER_SIZE);
 	else
@@ -111,18 +117,26 @@ static void save(const char *dir, const char *name, struct gen_file *f, uint8_t 
 	gen_close(f);
 }
 
-static void save_unpacked(const char *from, const char *to, uint8_t options)
+static void put_unpacked(struct bytes_buf *out, const char *path, uint8_t number)
 {
-	struct bytes_buf in = { 0 }, out = { 0 };
-	FILE *file = fopen(from, "r");
+	struct bytes_buf in = { 0 };
+	FILE *file = fopen(path, "r");
 
 	assert(file && bytes_buf__room(&in, 1 << 20));
 	in.len = fread(in.p, 1, 1 << 20, file);
 	fclose(file);
-	put_header(&out, in.p, options);
-	unpack_file(&out, in.p, in.len);
-	write_file(to, &out);
+	put_header(out, in.p, 0, number);
+	unpack_file(out, in.p, in.len);
 	bytes_buf__free(&in);
+}
+
+static void save_unpacked(char *const *paths, int nr)
+{
+	struct bytes_buf out = { 0 };
+
+	for (int i = 0; i < nr - 1; i++)
+		put_unpacked(&out, paths[i], i);
+	write_file(paths[nr - 1], &out);
 }
 
 /* The shortest text with columns of 16, 4, 4, 8, 16 bytes and of 4, 1, 8 (after a gap) and 2. */
@@ -369,7 +383,7 @@ static void save_two(const char *dir)
 	char path[256];
 
 	append(&first, dir, "rounds");
-	put_header(&out, first.p, 128);
+	put_header(&out, first.p, 128, 0);
 	bytes_put(&out, first.p + STK_HEADER_SIZE, first.len - STK_HEADER_SIZE);
 	append(&out, dir, "files");
 	assert(!out.failed);
@@ -383,12 +397,12 @@ int main(int argc, char **argv)
 	struct stk_writer *w;
 	struct gen_file f;
 
-	if (argc == 4 && !strcmp(argv[1], "-u")) {
-		save_unpacked(argv[2], argv[3], 0);
+	if (argc >= 4 && !strcmp(argv[1], "-u")) {
+		save_unpacked(argv + 2, argc - 2);
 		return 0;
 	}
 	if (argc != 2) {
-		fprintf(stderr, "usage: trace_corpus DIR\n");
+		fprintf(stderr, "usage: trace_corpus DIR, or trace_corpus -u FILE... NEW\n");
 		return 2;
 	}
 	w = begin(&f);
