@@ -33,16 +33,17 @@ static int take_latency(void *into, const struct opt *o, const char *arg)
 
 	r->is_latency = true;
 	if (!strchr(arg, ','))
-		return latency__take_preset(&r->l, o, arg);
+		return pair_query__take_preset(&r->l.query, "diff", arg);
 	free(r->pair);
 	r->pair = strdup(arg);
 	if (!r->pair)
 		return -ENOMEM;
 	comma = strchr(r->pair, ',');
 	*comma = '\0';
-	r->l.start = r->pair;
-	r->l.end = comma + 1;
-	return *r->l.start && *r->l.end && !strchr(r->l.end, ',') ? CMD_OK : -EINVAL;
+	r->l.query.start = r->pair;
+	r->l.query.end = comma + 1;
+	return *r->l.query.start && *r->l.query.end && !strchr(r->l.query.end, ',') ? CMD_OK :
+										      -EINVAL;
 }
 
 static int take_time_b(void *into, const struct opt *o, const char *arg)
@@ -69,7 +70,7 @@ static const struct opt options[] = {
 	  "for 'stackonce latency'", OPT_FN(take_latency), PRESET_WORDS,
 	  .expects = "START,END or the name of a preset" },
 	{ "--match LIST", "the key of START and END, see 'stackonce latency'",
-	  OPT_TEXT(struct diff_reading, l.match) },
+	  OPT_TEXT(struct diff_reading, l.query.match) },
 	{ "--top N", "print the N largest changes, 0: all (default 10)",
 	  OPT_NUMBER(struct diff_reading, top, 0, UINT32_MAX) },
 	{ "--all", "print changes that may be noise, too", OPT_FLAG(struct diff_reading, all) },
@@ -116,13 +117,13 @@ static int check_latency(struct diff_reading *r)
 			    r->stacks & STACKS_USER   ? "user" :
 							NULL;
 
-	if (!r->is_latency && r->l.match)
+	if (!r->is_latency && r->l.query.match)
 		return ui__usage_error(r->l.rd.command, "--match needs --latency");
 	if (!r->is_latency)
 		return CMD_OK;
 	if (other)
 		return ui__usage_error(r->l.rd.command, "--latency excludes --%s", other);
-	return latency__complete(&r->l);
+	return pair_query__complete(&r->l.query, "diff");
 }
 
 static int check_options(struct diff_cmd *c)

@@ -43,7 +43,7 @@ static void comparison__free(struct comparison *c)
 
 static int measured(void *ctx, const struct pairs_group *group, const struct pairs_pair *pair)
 {
-	struct diff_reading *r = ctx; /* whose first member is the struct latency */
+	struct diff_reading *r = ctx;
 
 	return side__add_pair(&r->side, group, pair->start.ts, pair->end.ts - pair->start.ts);
 }
@@ -54,8 +54,8 @@ static int read_side(struct diff_reading *r)
 	int err;
 
 	side__init(&r->side, r->l.rd.reader, 0, 0, UINT64_MAX, r->bin_ns);
-	r->l.measured = measured;
-	latency__start_values(&r->l);
+	r->l.query.measured = measured;
+	r->l.query.ctx = r;
 	err = latency__read(&r->l);
 	if (sel->nr_times)
 		r->side.to = sel->times[0].to;
@@ -73,7 +73,7 @@ static int add_groups(struct comparison *c, unsigned int side)
 	for (i = 0; i < l->res.nr_groups; i++) {
 		_cleanup_(strbuf__free) struct strbuf name = { 0 };
 
-		latency__group_name(l, l->res.groups[i], &name);
+		pair_query__group_name(&l->query, l->res.groups[i], &name);
 		if (strbuf__failed(&name) ||
 		    string_table__intern(&c->names, name.s ?: "", &number) ||
 		    array__reach(&c->rows, number, &c->max))

@@ -105,13 +105,13 @@ static void put_unit(struct diff_cmd *c)
 	struct strbuf *b = &c->out.b;
 
 	strbuf__puts(b, "# ");
-	if (c->r[0].l.preset) {
-		strbuf__printf(b, "Times of the preset %s", c->r[0].l.preset->name);
+	if (c->r[0].l.query.preset) {
+		strbuf__printf(b, "Times of the preset %s", c->r[0].l.query.preset->name);
 	} else if (c->r[0].is_latency) {
 		strbuf__puts(b, "Times from ");
-		strbuf__text(b, c->r[0].l.start);
+		strbuf__text(b, c->r[0].l.query.start);
 		strbuf__puts(b, " to ");
-		strbuf__text(b, c->r[0].l.end);
+		strbuf__text(b, c->r[0].l.query.end);
 	} else if (c->per == DIFF_PER_SECOND) {
 		strbuf__puts(b, "Events per second");
 	} else if (c->per == DIFF_PER_EVENT) {

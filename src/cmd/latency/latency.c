@@ -12,22 +12,22 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
+static int take_preset(void *into, const struct opt *o, const char *name)
+{
+	struct latency *l = into;
+
+	return pair_query__take_preset(&l->query, l->rd.command, name);
+}
+
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct latency, rd, A_RECORDING),
-	{ "--start EVENTS", "start events, separated by commas",
-	  OPT_TEXT(struct latency, start) },
-	{ "--end EVENTS", "end events", OPT_TEXT(struct latency, end) },
+	PAIR_EVENTS_OPTIONS(struct latency, query),
 	{ "--preset NAME", "start, end and key for 'stackonce record --preset NAME', see "
-	  "'list --presets'; other options override them", OPT_FN(latency__take_preset), PRESET_WORDS },
-	{ "--match LIST", "the key: fields equal in start and end, as dev,sector or pid=next_pid "
-	  "(default tid,context: pairs of one thread)", OPT_TEXT(struct latency, match) },
-	{ "--start-if COND", "FIELD=VALUE or FIELD&MASK=VALUE: start events that have this field "
-	  "must have this value", OPT_TEXT(struct latency, start_if) },
-	{ "--single", "starts do not nest: a start replaces the open one",
-	  OPT_FLAG(struct latency, single) },
+	  "'list --presets'; other options override them", OPT_FN(take_preset), PRESET_WORDS },
+	PAIR_KEY_OPTIONS(struct latency, query),
 	{ "--by LIST", "group by these fields of the start, or else of the end; also "
-	  "comm,pid,tid,cpu,event,context", OPT_TEXT(struct latency, by) },
+	  "comm,pid,tid,cpu,event,context", OPT_TEXT(struct latency, query.by) },
 	{ "--groups N", "print histograms of N groups, 0: all (default 10)",
 	  OPT_NUMBER(struct latency, shown, 0, UINT32_MAX) },
 	{ "--top N", "print the N slowest pairs of each group (default 5)",
@@ -48,7 +48,8 @@ static const struct opt options[] = {
 
 static int parse_options(struct latency *l, int argc, char **argv)
 {
-	return reading__options(&l->rd, &cmd_latency, argc, argv) ?: latency__complete(l);
+	return reading__options(&l->rd, &cmd_latency, argc, argv) ?:
+		       pair_query__complete(&l->query, l->rd.command);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -57,18 +58,18 @@ static int put_flamegraph(struct latency *l)
 {
 	_cleanup_(flamegraph__freep) struct flamegraph *flames = NULL;
 	_cleanup_(strbuf__free) struct strbuf name = { 0 }, subtitle = { 0 };
-	bool has_groups = pairs__nr_by(l->pairs);
+	bool has_groups = pairs__nr_by(l->query.pairs);
 	struct flame_text text = { .unit = "ns" };
 	struct pairs_weight w;
 	size_t i;
 	int err;
 
 	err = flamegraph__new(&flames);
-	for (i = 0; i < pairs__nr_weights(l->pairs) && !err; i++) {
-		pairs__weight(l->pairs, i, &w);
+	for (i = 0; i < pairs__nr_weights(l->query.pairs) && !err; i++) {
+		pairs__weight(l->query.pairs, i, &w);
 		strbuf__reset(&name);
 		if (has_groups)
-			latency__group_name(l, w.group, &name);
+			pair_query__group_name(&l->query, w.group, &name);
 		err = flames__add(flames, l->rd.reader, &l->rd.names, has_groups ? name.s : NULL,
 				  w.kstack, w.ustack, w.ns);
 	}
@@ -76,7 +77,7 @@ static int put_flamegraph(struct latency *l)
 		log_err(err, "draw the flame graph");
 		return CMD_FAILURE;
 	}
-	strbuf__printf(&subtitle, "from %s to %s, stacks of the %s", l->start, l->end,
+	strbuf__printf(&subtitle, "from %s to %s, stacks of the %s", l->query.start, l->query.end,
 		       l->of_end ? "end" : "start");
 	text.title = "Latency";
 	text.subtitle = subtitle.s;
@@ -114,7 +115,6 @@ static int run(int argc, char **argv)
 		       reading__open(&l.rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)
 		return code;
-	latency__start_values(&l);
 	return put_latency(&l);
 }
 

@@ -30,16 +30,16 @@ static void put_label(struct json *j, const struct pairs_label *v)
 static void put_group_key(struct latency *l, const struct pairs_group *g)
 {
 	_cleanup_(strbuf__free) struct strbuf name = { 0 };
-	unsigned int i, nr = g->others ? 0 : pairs__nr_by(l->pairs);
+	unsigned int i, nr = g->others ? 0 : pairs__nr_by(l->query.pairs);
 	struct json *j = &l->out.json;
 
 	json__object(j, "by");
 	for (i = 0; i < nr; i++) {
-		json__name(j, pairs__by_name(l->pairs, i));
+		json__name(j, pairs__by_name(l->query.pairs, i));
 		put_label(j, &g->by[i]);
 	}
 	json__end(j);
-	latency__group_name(l, g, &name);
+	pair_query__group_name(&l->query, g, &name);
 	json__bytes(j, "group", name.s ?: "", name.len);
 }
 
@@ -75,7 +75,7 @@ static void put_end(struct latency *l, bool is_end, const struct pairs_end *e)
 	json__u64(j, &"end_pid"[skip], e -> pid);
 	json__u64(j, &"end_tid"[skip], e -> tid);
 	json__u64(j, &"end_cpu"[skip], e -> cpu);
-	json__string(j, &"end_comm"[skip], pairs__comm(l->pairs, e->comm));
+	json__string(j, &"end_comm"[skip], pairs__comm(l->query.pairs, e->comm));
 	stack__json_id(l->rd.reader, j, &"end_kstack"[skip], e -> kstack);
 	stack__json_id(l->rd.reader, j, &"end_ustack"[skip], e -> ustack);
 	if (l->stacks)

@@ -32,7 +32,7 @@ static void put_row(struct latency *l, const struct pairs_group *g)
 {
 	latency__put_columns(&l->out, &g->durations);
 	strbuf__puts(&l->out.b, "  ");
-	latency__group_name(l, g, &l->out.b);
+	pair_query__group_name(&l->query, g, &l->out.b);
 	strbuf__putc(&l->out.b, '\n');
 }
 
@@ -92,7 +92,7 @@ static void put_histogram(struct latency *l, const struct durations *d)
 /* "comm-tid"; "<idle>-0" for idle tasks */
 static void put_task(struct latency *l, const struct pairs_end *e)
 {
-	const char *comm = e->tid ? pairs__comm(l->pairs, e->comm) : "<idle>";
+	const char *comm = e->tid ? pairs__comm(l->query.pairs, e->comm) : "<idle>";
 
 	strbuf__text(&l->out.b, comm);
 	strbuf__printf(&l->out.b, "-%u", e->tid);
@@ -141,7 +141,7 @@ static void put_group(struct latency *l, const struct pairs_group *g)
 
 	strbuf__putc(b, '\n');
 	out__paint(&l->out, OUT_HEAD);
-	latency__group_name(l, g, b);
+	pair_query__group_name(&l->query, g, b);
 	out__paint(&l->out, OUT_PLAIN);
 	strbuf__printf(b, ": %s pair%s, %s\n", text__number(g->durations.count).s,
 		       g->durations.count == 1 ? "" : "s", text__ns(g->durations.sum).s);
@@ -329,21 +329,4 @@ unsigned int latency__bins(const struct latency *l, const struct durations *d,
 	if (!d->count)
 		return 0;
 	return l->linear ? equal_parts(d, ret_bins) : powers_of_two(d, ret_bins);
-}
-
-void latency__group_name(const struct latency *l, const struct pairs_group *g, struct strbuf *out)
-{
-	unsigned int i, nr = pairs__nr_by(l->pairs);
-
-	if (!nr)
-		strbuf__puts(out, "all");
-	else if (g->others)
-		strbuf__puts(out, "(others)");
-	for (i = 0; i < nr && !g->others; i++) {
-		if (i)
-			strbuf__putc(out, ' ');
-		strbuf__text(out, pairs__by_name(l->pairs, i));
-		strbuf__putc(out, '=');
-		strbuf__text(out, g->by[i].text);
-	}
 }

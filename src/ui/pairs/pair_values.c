@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Formats the values of --by as the event's print fmt does, and addresses as script --fields. */
-#include "latency.h"
+#include "pair_query.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -11,17 +11,6 @@
 #include "ui/frames.h"
 
 #define LONGEST 64 /* bytes of a value's text */
-
-void latency__start_values(struct latency *l)
-{
-	l->print.long_size = 8;
-	kernel_text__init(&l->text, l->rd.reader, &l->print);
-}
-
-void latency__free_values(struct latency *l)
-{
-	kernel_text__clear(&l->text);
-}
 
 /* Length of "NAME=" at s; 0: none. */
 static size_t label_at(const char *s)
@@ -34,7 +23,7 @@ static size_t label_at(const char *s)
 }
 
 /* If the event prints "name=", adds the text that follows, up to the next such label. */
-static void put_printed(struct latency *l, const struct pairs_value *v, struct strbuf *out)
+static void put_printed(struct pair_query *q, const struct pairs_value *v, struct strbuf *out)
 {
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };
 	size_t len = strlen(v->name), rec_len;
@@ -43,7 +32,7 @@ static void put_printed(struct latency *l, const struct pairs_value *v, struct s
 
 	if (!rec || !v->format || !ev_format__compiled(v->format))
 		return;
-	ev_format__print(v->format, &l->print, rec, rec_len, &text);
+	ev_format__print(v->format, &q->print, rec, rec_len, &text);
 	if (!text.s)
 		return;
 	for (s = text.s; *s; s++)
@@ -68,10 +57,10 @@ static bool is_call_number(const struct stk_event_type *t, const struct ev_field
 	       (!strcmp(system, "syscalls") && !strcmp(f->name, "__syscall_nr"));
 }
 
-void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *ret_text)
+void pair_query__describe(void *ctx, const struct pairs_value *v, struct strbuf *ret_text)
 {
 	const struct stk_event_type *t = stk_event__type(v->event);
-	struct latency *l = ctx;
+	struct pair_query *q = ctx;
 	const char *name;
 
 	if (v->string) {
@@ -95,7 +84,7 @@ void latency__describe(void *ctx, const struct pairs_value *v, struct strbuf *re
 		strbuf__printf(ret_text, "%u:%u", (uint32_t)v->number >> 20,
 			       (uint32_t)v->number & 0xfffff);
 	else if (v->field->address)
-		ev_field__print_address(v->field, &l->print, v->number, ret_text);
+		ev_field__print_address(v->field, &q->print, v->number, ret_text);
 	else
-		put_printed(l, v, ret_text);
+		put_printed(q, v, ret_text);
 }
