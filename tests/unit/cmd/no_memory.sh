@@ -35,7 +35,8 @@ check()
 	"$stackonce" "$@" small.stk >want 2>err </dev/null || fail "$@"
 	while [ $in_a_row -lt 40 ]; do
 		nr=$((nr + 1)) in_a_row=$((in_a_row + 1))
-		LD_PRELOAD=$preload NO_MEMORY_AT=$nr "$stackonce" "$@" small.stk >out 2>err </dev/null
+		LD_PRELOAD=$preload NO_MEMORY_AT=$nr "$stackonce" "$@" small.stk \
+			>out 2>err </dev/null
 		code=$?
 		if [ $code -eq 0 ]; then
 			cmp -s want out || fail "$@"
