@@ -121,7 +121,7 @@ class Import:
             name = f["sym"] or f["ip"]
             mod = (f["mod"] or "").strip("[]")
             names.append(f"{name} [{mod}]" if mod else name)
-        return " <- ".join(names)
+        return " < ".join(names)
 
     def stack_has(self, nr, glob):
         if nr not in self.stacks:
