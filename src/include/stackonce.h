@@ -83,8 +83,8 @@ int stk_reader__open_mem(const void *data, size_t len, const struct stk_reader_o
  *
  * Metadata are those on which all recordings that have the key agree, except: tasks.start and
  * tasks.end are those of the first and of the last recording of one boot, lists of lines are
- * joined, and a clock that is not the recordings' own is called "wall".  For all others, ask the
- * members.
+ * joined, and a clock that is not the recordings' own is called "wall".  The times in these values
+ * are those of the whole.  For all others, ask the members.
  */
 int stk_reader__open_many(const char *const *paths, unsigned int nr,
 			  const struct stk_reader_opts *opts, struct stk_reader **ret_reader);
@@ -124,6 +124,8 @@ int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event);
  * What is returned once for several events has the time of the first event of its block, so times
  * neither ascend nor say which events are neighbours.  There are no fields: stk_event__record()
  * returns NULL.  A reader delivers either events or counts: the call for the other returns -EINVAL.
+ *
+ * Events of several recordings are returned one by one, in time order.
  */
 int stk_reader__next_counted(struct stk_reader *r, const struct stk_event **ret_event,
 			     uint64_t *ret_count);
@@ -175,6 +177,9 @@ struct stk_select {
  * the returned events, and stk_reader__may_miss() takes the events without fields outside the
  * selected times and CPUs for complete: one who pairs events of tasks lets `event` judge the CPU.
  * To be called before the first event is read, else -EINVAL.
+ *
+ * Several recordings are read as without a selection, which is applied to each event: all damage is
+ * noticed, and stk_reader__may_miss() knows of all events without fields.
  */
 int stk_reader__select(struct stk_reader *r, const struct stk_select *select);
 
@@ -337,6 +342,15 @@ int stk_reader__frames(struct stk_reader *r, uint32_t number, struct stk_frame *
  * several recordings, the address is one in the event that was returned last.
  */
 int stk_reader__kernel_symbol(struct stk_reader *r, uint64_t addr, struct stk_frame *ret_frame);
+/*
+ * The place that a kernel address in a field of e means, for those who compare addresses or keep
+ * them until other events have been read: of several recordings, equal numbers are the same place,
+ * by the rules for kernel frames.  Of one recording it is the address, and what is no address of
+ * the kernel stays as it is.  -ENOMEM, -ENOBUFS.
+ */
+int stk_event__place(const struct stk_event *e, uint64_t addr, uint64_t *ret_place);
+/* Resolves a place as stk_reader__kernel_symbol() an address, which is in ret_frame->ip. */
+int stk_reader__place_symbol(struct stk_reader *r, uint64_t place, struct stk_frame *ret_frame);
 
 /* ---- files of user frames -------------------------------------------------------------------- */
 

@@ -111,7 +111,9 @@ bool kernel_text__symbol(void *text, uint64_t addr, bool with_offset, struct str
 	struct kernel_text *t = text;
 	struct stk_frame f;
 
-	if (stk_reader__kernel_symbol(t->reader, addr, &f) || !f.sym)
+	if ((t->of_places ? stk_reader__place_symbol : stk_reader__kernel_symbol)(t->reader, addr,
+										  &f) ||
+	    !f.sym)
 		return false;
 	(with_offset ? frame__text : frame__function)(NULL, out, &f);
 	return true;

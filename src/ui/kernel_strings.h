@@ -20,9 +20,10 @@ void kernel_strings__free(struct kernel_strings *s);
 /* NULL if addr is unknown or s is NULL. */
 const char *kernel_strings__find(const struct kernel_strings *s, uint64_t addr);
 
-/* For printing events of one recording. */
+/* For printing events. */
 struct kernel_text {
 	struct stk_reader *reader;
+	bool of_places; /* addresses are those of stk_event__place() */
 	struct kernel_strings *strings; /* parsed at the first lookup */
 	bool has_strings;
 };

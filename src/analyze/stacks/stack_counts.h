@@ -39,7 +39,7 @@ struct stack_count {
 };
 
 struct stack_group {
-	struct event_value keys[STACK_KEYS]; /* texts end with a NUL */
+	struct event_value keys[STACK_KEYS]; /* texts end with a NUL; addresses are places */
 	const struct stk_event_type *type; /* of its first event */
 	bool other_types; /* it has events of other kinds than that type's */
 	bool weighed;

@@ -147,6 +147,8 @@ static int value_of(struct stack_groups *g, unsigned int i, const struct stk_eve
 	}
 	ret_key->types |= (uint64_t)v.type << i * 8;
 	ret_key->v[i] = v.number;
+	if (v.type == VALUE_ADDRESS)
+		return stk_event__place(e, v.number, &ret_key->v[i]);
 	if (v.type == VALUE_TEXT || v.type == VALUE_BYTES)
 		return text_of(g, i, &v, &ret_key->v[i]);
 	return v.type == VALUE_NONE ? values__error(g->spec.values) : 0;

@@ -47,8 +47,7 @@ struct report {
 	bool weight_is_ns; /* of a field that is known to hold a time */
 	struct stack_spec spec;
 	struct values *values;
-	struct ev_print_ctx print;
-	struct kernel_text text;
+	struct kernel_text text; /* of addresses that events are grouped by */
 
 	uint64_t total, total_weight;
 	struct stack_fold *fold;

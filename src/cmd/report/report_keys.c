@@ -135,8 +135,7 @@ int report__take_keys(struct report *rp)
 	values__set_frames(rp->values, &frames);
 	rp->spec.values = rp->values;
 	rp->spec.stacks = rp->stacks ?: STACKS_KERNEL | STACKS_USER;
-	rp->print.long_size = 8;
-	kernel_text__init(&rp->text, rp->rd.reader, &rp->print);
+	rp->text = (struct kernel_text){ .reader = rp->rd.reader, .of_places = true };
 	return add_keys(rp) ?: rp->weigh ? add_weight(rp) : CMD_OK;
 }
 
@@ -148,7 +147,6 @@ void report__free_keys(struct report *rp)
 		free(rp->keys[i].name);
 	free(rp->weight_name);
 	values__free(rp->values);
-	kernel_text__clear(&rp->text);
 }
 
 bool report__needs_fields(const struct report *rp)
@@ -288,12 +286,27 @@ static bool is_stack(enum value_name name)
 	return name == VALUE_KSTACK || name == VALUE_USTACK;
 }
 
+/* The address in its kernel. */
+static uint64_t address_of(struct report *rp, uint64_t place)
+{
+	struct stk_frame f = { .ip = place };
+
+	return stk_reader__place_symbol(rp->rd.reader, place, &f) ? place : f.ip;
+}
+
+static void put_address(struct report *rp, const struct ev_field *field, uint64_t place,
+			struct strbuf *b)
+{
+	if (!field || field->address < EV_FUNCTION ||
+	    !kernel_text__symbol(&rp->text, place, field->address == EV_CODE, b))
+		strbuf__printf(b, "0x%" PRIx64, address_of(rp, place));
+}
+
 /* Appends a value as it is: texts are not escaped. */
 static void put_value(struct report *rp, const struct stack_group *g, unsigned int i,
 		      struct strbuf *b)
 {
 	const struct event_value *v = &g->keys[i];
-	const struct ev_field *field;
 
 	if (is_stack(rp->keys[i].generic)) {
 		strbuf__u64(b, stack__id(rp->rd.reader, v->number));
@@ -316,9 +329,7 @@ static void put_value(struct report *rp, const struct stack_group *g, unsigned i
 		strbuf__u64(b, v->number);
 		break;
 	case VALUE_ADDRESS:
-		field = field_of(rp, g, i);
-		if (field)
-			ev_field__print_address(field, &rp->print, v->number, b);
+		put_address(rp, field_of(rp, g, i), v->number, b);
 		break;
 	}
 }
@@ -370,7 +381,7 @@ static void json_value(struct report *rp, const struct stack_group *g, unsigned 
 		json__u64(j, NULL, v->number);
 		break;
 	case VALUE_ADDRESS:
-		json__printf(j, NULL, "0x%" PRIx64, v->number);
+		json__printf(j, NULL, "0x%" PRIx64, address_of(rp, v->number));
 		break;
 	}
 }

@@ -44,6 +44,8 @@ void rd_many__free(struct stk_reader *whole)
 	tree__free(&many->aliases);
 	tree__free(&many->places);
 	free(many->place_of);
+	tree__free(&many->addresses);
+	free(many->address_place);
 	tree__free(&many->imports);
 	free(many->import_of);
 	free(many->nodes);
@@ -119,20 +121,25 @@ static bool same_clock(const struct rd_member *a, const struct rd_member *b)
 }
 
 /*
- * Members of one boot and clock have the shift of the first of them: each has measured the distance
- * of the two clocks itself, and a bit differently.
+ * Members of one boot and clock have the shift of the first of them that is placed: each has
+ * measured the distance of the two clocks itself, and a bit differently.
  */
-static void place(struct rd_many *many, struct rd_member *m)
+static void place_as_others(const struct rd_many *many, struct rd_member *m)
 {
-	uint64_t ts = number_of(meta_of(m, "clock.ts"));
-	uint64_t wall = number_of(meta_of(m, "clock.wall_ns"));
-
-	for (uint32_t i = 0; i < m->nr && !m->is_placed; i++) {
+	for (uint32_t i = 0; i < many->nr && !m->is_placed; i++) {
 		if (!many->members[i].is_placed || !same_clock(&many->members[i], m))
 			continue;
 		m->r->shift = many->members[i].r->shift;
 		m->is_placed = true;
 	}
+}
+
+static void place(const struct rd_many *many, struct rd_member *m)
+{
+	uint64_t ts = number_of(meta_of(m, "clock.ts"));
+	uint64_t wall = number_of(meta_of(m, "clock.wall_ns"));
+
+	place_as_others(many, m);
 	if (m->is_placed || !wall || wall > INT64_MAX || ts > INT64_MAX)
 		return;
 	m->r->shift = wall - ts;
@@ -144,6 +151,7 @@ static void place_by_first(struct rd_member *m, uint64_t first_ts)
 {
 	uint64_t wall = m->r->totals.start_wall_ns;
 
+	place_as_others(m->whole->many, m);
 	if (m->is_placed)
 		return;
 	m->is_placed = true;
@@ -175,6 +183,9 @@ static void choose_clock(struct stk_reader *whole)
 	}
 	if (!other)
 		return;
+	/* those that do not know the time of day themselves may have a later one of their clock */
+	for (uint32_t i = 0; i < many->nr; i++)
+		place_as_others(many, &many->members[i]);
 	many->by_wall_clock = true;
 	rd_log(whole, STK_LOG_WARN,
 	       "'%s' and '%s' %s: times are those of the wall clock, and compare only as exactly as "
@@ -210,7 +221,9 @@ static int open_members(struct stk_reader *whole, const char *const *paths, unsi
 	if (!many->members || !many->heap || !many->kernels || dict__reset(&many->types, 64) ||
 	    dict__reset(&many->file_ids, 64) || dict__reset(&many->file_places, 64) ||
 	    dict__reset(&many->functions, 64) || tree__init(&many->aliases, &whole->budget) ||
-	    tree__init(&many->places, &whole->budget) || tree__init(&many->imports, &whole->budget))
+	    tree__init(&many->places, &whole->budget) ||
+	    tree__init(&many->addresses, &whole->budget) ||
+	    tree__init(&many->imports, &whole->budget))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < nr && !err; i++)
 		err = open_member(whole, paths[i]);

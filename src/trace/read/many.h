@@ -74,6 +74,7 @@ struct rd_many {
 	bool is_primed;
 	bool by_wall_clock; /* the times of the whole are ns since 1970 */
 	int error; /* the first one of a member; returned when all have ended */
+	uint64_t late_unselected; /* late events that were not returned */
 
 	uint32_t nr_boots;
 	struct rd_kernel *kernels;
@@ -92,6 +93,9 @@ struct rd_many {
 	struct tree places; /* (function, kernel): which address, see place_of */
 	struct rd_place *place_of;
 	size_t cap_place_of;
+	struct tree addresses; /* (kernel, address) in fields */
+	uint64_t *address_place; /* by node of addresses; 0: unknown */
+	size_t cap_address_place;
 
 	size_t nr_meta; /* keys that have a value */
 	struct tree imports; /* (node and boot, id) of stacks with ids of their own */
@@ -111,6 +115,9 @@ uint32_t rd_many__stack(struct rd_member *m, uint32_t number);
 const struct rd_symbol *rd_many__resolve(struct stk_reader *whole, uint32_t node,
 					 struct stk_frame *f);
 void rd_many__resolve_user(struct stk_reader *whole, uint64_t frame, struct stk_frame *f);
+/* What a kernel address in a member's field is in the whole, and its symbol. */
+int rd_many__place(struct rd_member *m, uint64_t addr, uint64_t *ret_place);
+void rd_many__place_symbol(struct stk_reader *whole, uint64_t place, struct stk_frame *ret_frame);
 /* The member's type for one of the whole; NULL: it has none. */
 const struct stk_event_type *rd_many__own_type(const struct rd_member *m,
 					       const struct stk_event_type *t);

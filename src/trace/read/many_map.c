@@ -224,7 +224,8 @@ static int find_by_name(struct rd_member *m, const struct rd_symbol *s, struct r
 	return err;
 }
 
-static int find_place(struct rd_member *m, uint32_t node, struct rd_place *p)
+/* The same code in the first kernel of the build; blocks: as for rd_resolve(). */
+static int find_place(struct rd_member *m, uint32_t blocks, struct rd_place *p)
 {
 	const struct rd_many *many = m->whole->many;
 	const struct rd_kernel *k = &many->kernels[p->kernel], *first = &many->kernels[k->first];
@@ -233,7 +234,7 @@ static int find_place(struct rd_member *m, uint32_t node, struct rd_place *p)
 
 	if (!k->has_peers)
 		return 0;
-	s = rd_resolve(m->r, &f, m->r->info[node].symbol_blocks);
+	s = rd_resolve(m->r, &f, blocks);
 	if (!s)
 		return 0;
 	if (s->module || !k->text || !first->text)
@@ -244,17 +245,71 @@ static int find_place(struct rd_member *m, uint32_t node, struct rd_place *p)
 }
 
 /* The frame in the whole of a kernel address; negative errno in *ret_err. */
-static uint64_t map_kernel(struct rd_member *m, uint32_t node, uint64_t addr, int *ret_err)
+static uint64_t map_kernel(struct rd_member *m, uint32_t blocks, uint64_t addr, int *ret_err)
 {
 	struct rd_place p = { .kernel = m->kernel, .addr = addr };
 	int64_t n;
 
-	*ret_err = find_place(m, node, &p);
+	*ret_err = find_place(m, blocks, &p);
 	if (*ret_err || (!p.kernel && FRAME_IS_KERNEL(p.addr) && !IS_ALIAS(p.addr)))
 		return p.addr;
 	n = tree__child(&m->whole->many->aliases, p.kernel, p.addr);
 	*ret_err = n < 0 ? n : n > INT32_MAX ? -ENOBUFS : 0;
 	return ALIAS_BASE + n;
+}
+
+/* Each address is looked up once: events repeat them. */
+int rd_many__place(struct rd_member *m, uint64_t addr, uint64_t *ret_place)
+{
+	struct rd_many *many = m->whole->many;
+	uint32_t known = many->addresses.nr;
+	int64_t n;
+	int err = 0;
+
+	if (!FRAME_IS_KERNEL(addr) || (!m->kernel && !IS_ALIAS(addr))) {
+		*ret_place = addr;
+		return 0;
+	}
+	n = tree__child(&many->addresses, m->kernel, addr);
+	if (n < 0)
+		return n;
+	while (!err && many->cap_address_place <= (size_t)n)
+		err = rd_reserve(&m->whole->budget, &many->address_place, &many->cap_address_place,
+				 many->cap_address_place, sizeof(*many->address_place));
+	if (err)
+		return err;
+	if (n == known)
+		many->address_place[n] = 0;
+	if (!many->address_place[n]) {
+		uint64_t place = map_kernel(m, m->r->symbol_blocks, addr, &err);
+
+		if (err)
+			return err;
+		many->address_place[n] = place;
+	}
+	*ret_place = many->address_place[n];
+	return 0;
+}
+
+static struct rd_place place_of_alias(const struct rd_many *many, uint64_t frame)
+{
+	uint64_t n = frame - ALIAS_BASE;
+
+	if (!IS_ALIAS(frame) || n >= many->aliases.nr)
+		return (struct rd_place){ .addr = frame };
+	return (struct rd_place){ many->aliases.nodes[n].parent, many->aliases.nodes[n].frame };
+}
+
+void rd_many__place_symbol(struct stk_reader *whole, uint64_t place, struct stk_frame *ret_frame)
+{
+	const struct rd_many *many = whole->many;
+	struct rd_place p = place_of_alias(many, place);
+	struct stk_frame f = { .ip = p.addr, .kernel = p.kernel, .exact = true };
+
+	for (uint32_t i = 0; i < many->nr && !f.sym; i++)
+		if (many->members[i].kernel == p.kernel)
+			rd_resolve(many->members[i].r, &f, many->members[i].r->symbol_blocks);
+	*ret_frame = f;
 }
 
 const struct rd_symbol *rd_many__resolve(struct stk_reader *whole, uint32_t node,
@@ -265,14 +320,13 @@ const struct rd_symbol *rd_many__resolve(struct stk_reader *whole, uint32_t node
 	struct rd_origin from = many->nodes[node];
 	struct stk_reader *r = many->members[from.member].r;
 	const struct rd_symbol *s;
+	struct rd_place p;
 
 	f->ip = r->tree.nodes[from.number].frame;
 	s = rd_resolve(r, f, r->info[from.number].symbol_blocks);
-	f->ip = frame;
-	if (IS_ALIAS(frame)) {
-		f->ip = many->aliases.nodes[frame - ALIAS_BASE].frame;
-		f->kernel = many->aliases.nodes[frame - ALIAS_BASE].parent;
-	}
+	p = place_of_alias(many, frame);
+	f->ip = p.addr;
+	f->kernel = p.kernel;
 	return s;
 }
 
@@ -288,7 +342,7 @@ static int64_t add_node(struct rd_member *m, uint32_t node, uint32_t parent)
 	int err = 0;
 
 	if (FRAME_IS_KERNEL(frame)) {
-		frame = map_kernel(m, node, frame, &err);
+		frame = map_kernel(m, m->r->info[node].symbol_blocks, frame, &err);
 	} else if (FRAME_IS_USER(frame) && FRAME_FILE(frame) && frame != FRAME_TRAMPOLINE) {
 		file = rd_many__file(m, FRAME_FILE(frame));
 		err = file < 0 ? file : 0;

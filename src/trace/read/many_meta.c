@@ -15,6 +15,93 @@ static bool is_one_of(const char *key, const char *const *keys)
 	return *keys;
 }
 
+/* Values with times of the recording's clock, which are the last words of their lines. */
+static const struct timed_key {
+	const char *key;
+	unsigned int nr_times;
+	char end; /* of a line */
+} timed_keys[] = {
+	{ "tasks.start_ts", 1, '\n' },
+	{ "tasks.end_ts", 1, '\n' },
+	{ "kernel_unwind.unverified", 2, '\n' },
+	{ "clock.steps", 1, ',' },
+	{ "clock.ts", 1, '\n' }, /* of each, so of several none */
+};
+
+/* NULL: the value has no times. */
+static const struct timed_key *timed_key(const char *key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(timed_keys); i++)
+		if (!strcmp(timed_keys[i].key, key))
+			return &timed_keys[i];
+	return NULL;
+}
+
+static void put_time(struct bytes_buf *b, const struct rd_member *m, const char *word, size_t len)
+{
+	char text[24];
+
+	if (len && len < sizeof(text) && strspn(word, "0123456789") >= len) {
+		len = snprintf(text, sizeof(text), "%llu",
+			       (unsigned long long)rd_many__time(m, strtoull(word, NULL, 10)));
+		word = text;
+	}
+	bytes_put(b, word, len);
+}
+
+static void put_timed_line(struct bytes_buf *b, const struct rd_member *m, const char *line,
+			   size_t len, unsigned int nr_times)
+{
+	size_t at = len;
+
+	for (unsigned int i = 0; i < nr_times && at; i++) {
+		at -= i > 0; /* the blank between two times */
+		while (at && line[at - 1] != ' ')
+			at--;
+	}
+	bytes_put(b, line, at);
+	while (at < len) {
+		size_t word = strcspn(line + at, " ");
+
+		word = MIN(word, len - at);
+		put_time(b, m, line + at, word);
+		at += word;
+		if (at < len)
+			bytes_put(b, &line[at++], 1);
+	}
+}
+
+/* A member's value, with times of the whole. */
+static void put_value(struct bytes_buf *b, const struct rd_member *m, const char *key,
+		      const char *value)
+{
+	const struct timed_key *timed = m->r->shift ? timed_key(key) : NULL;
+	size_t len = strlen(value), line;
+
+	for (; timed && len; value += line, len -= line) {
+		const char *end = memchr(value, timed->end, len);
+
+		line = end ? (size_t)(end - value) : len;
+		put_timed_line(b, m, value, line, timed->nr_times);
+		if (end)
+			bytes_put(b, &value[line++], 1);
+	}
+	bytes_put(b, value, len);
+}
+
+/* The text as a string of the reader: `known` if it is the same; NULL: out of memory. */
+static const char *keep(struct stk_reader *whole, struct bytes_buf *text, const char *known)
+{
+	const char *value = known;
+
+	if (text->failed)
+		value = NULL;
+	else if (!known || strlen(known) != text->len || memcmp(known, text->p, text->len))
+		value = arena__string(&whole->strings, text->p, text->len);
+	bytes_buf__free(text);
+	return value;
+}
+
 /* The recordings' own value if those that have one agree, else NULL. */
 static const char *common_value(const struct rd_many *many, const char *key)
 {
@@ -31,9 +118,12 @@ static const char *common_value(const struct rd_many *many, const char *key)
 }
 
 /* The value of the first recording of several segments, or of the last. */
-static const char *value_at_end(const struct rd_many *many, const char *key, bool last)
+static const char *value_at_end(struct stk_reader *whole, const char *key, bool last,
+				const char *known)
 {
+	const struct rd_many *many = whole->many;
 	const struct rd_member *best = NULL;
+	struct bytes_buf text = { 0 };
 
 	for (uint32_t i = 0; i < many->nr; i++) {
 		const struct rd_member *m = &many->members[i];
@@ -43,29 +133,37 @@ static const char *value_at_end(const struct rd_many *many, const char *key, boo
 		if (!best || (last ? m->end > best->end : m->has_begun && m->begin < best->begin))
 			best = m;
 	}
-	return many->nr_boots == 1 && best ? stk_reader__meta(best->r, key) : NULL;
+	if (many->nr_boots != 1 || !best)
+		return NULL;
+	if (!best->r->shift || !timed_key(key))
+		return stk_reader__meta(best->r, key);
+	put_value(&text, best, key, stk_reader__meta(best->r, key));
+	return keep(whole, &text, known);
 }
 
 /* The lines of all recordings; `known` is the value so far. */
 static const char *joined_lines(struct stk_reader *whole, const char *key, const char *known)
 {
 	struct bytes_buf text = { 0 };
-	const char *value = known;
+	const struct timed_key *timed = timed_key(key);
+	const char *between = timed && timed->end == ',' ? ", " : "\n";
 
 	for (uint32_t i = 0; i < whole->many->nr; i++) {
-		const char *one = stk_reader__meta(whole->many->members[i].r, key);
+		const struct rd_member *m = &whole->many->members[i];
+		const char *one = stk_reader__meta(m->r, key);
 
-		if (!one)
+		/* without a place, its times are unknown so far */
+		if (!one || (timed && !m->is_placed))
 			continue;
 		if (text.len)
-			bytes_put(&text, "\n", 1);
-		bytes_put(&text, one, strlen(one));
+			bytes_put(&text, between, strlen(between));
+		put_value(&text, m, key, one);
 	}
-	if (!text.failed &&
-	    (!known || strlen(known) != text.len || memcmp(known, text.p, text.len)))
-		value = arena__string(&whole->strings, text.p, text.len);
-	bytes_buf__free(&text);
-	return value;
+	if (!text.len) {
+		bytes_buf__free(&text);
+		return NULL;
+	}
+	return keep(whole, &text, known);
 }
 
 static const char *value_of(struct stk_reader *whole, const char *key, const char *known)
@@ -82,10 +180,10 @@ static const char *value_of(struct stk_reader *whole, const char *key, const cha
 	if (many->by_wall_clock && !strcmp(key, "clock"))
 		return "wall";
 	value = common_value(many, key);
-	if (value)
+	if (value && !(many->by_wall_clock && timed_key(key)))
 		return value;
 	if (is_one_of(key, at_start) || is_one_of(key, at_end))
-		return value_at_end(many, key, is_one_of(key, at_end));
+		return value_at_end(whole, key, is_one_of(key, at_end), known);
 	return is_one_of(key, lists) ? joined_lines(whole, key, known) : NULL;
 }
 
@@ -220,7 +318,11 @@ void rd_many__totals(const struct stk_reader *whole, struct stk_totals *ret_tota
 	for (uint32_t i = 0; i < many->nr; i++) {
 		add_totals(&sum, &many->members[i]);
 		/* an event that waits for its turn has not been returned */
-		sum.events -= many->members[i].has_event && &many->members[i] != many->last;
+		if (many->members[i].has_event && &many->members[i] != many->last) {
+			sum.events--;
+			sum.late -= many->members[i].r->event.late;
+		}
 	}
+	sum.late -= many->late_unselected;
 	*ret_totals = sum;
 }

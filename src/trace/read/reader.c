@@ -526,9 +526,11 @@ static int next_of_many(struct stk_reader *r, const struct stk_event **ret_event
 {
 	int got;
 
-	do
-		got = rd_many__next(r, ret_event);
-	while (got > 0 && r->selects && !rd_select__has(r, *ret_event));
+	while ((got = rd_many__next(r, ret_event)) > 0) {
+		if (!r->selects || rd_select__has(r, *ret_event))
+			break;
+		r->many->late_unselected += (*ret_event)->late;
+	}
 	return got;
 }
 
@@ -565,6 +567,14 @@ int stk_reader__next(struct stk_reader *r, const struct stk_event **ret_event)
 	return r->counts ? -EINVAL : next(r, ret_event);
 }
 
+static void start_counting(struct stk_reader *r)
+{
+	r->counts = true;
+	r->opts.want &= ~STK_WANT_FIELDS;
+	for (uint32_t i = 0; r->many && i < r->many->nr; i++)
+		r->many->members[i].r->opts.want &= ~STK_WANT_FIELDS;
+}
+
 int stk_reader__next_counted(struct stk_reader *r, const struct stk_event **ret_event,
 			     uint64_t *ret_count)
 {
@@ -572,8 +582,8 @@ int stk_reader__next_counted(struct stk_reader *r, const struct stk_event **ret_
 
 	if (r->started && !r->counts)
 		return -EINVAL;
-	r->counts = true;
-	r->opts.want &= ~STK_WANT_FIELDS;
+	if (!r->counts)
+		start_counting(r);
 	got = next(r, ret_event);
 	if (got > 0)
 		*ret_count = r->many ? 1 : r->event_count;

@@ -95,6 +95,22 @@ int stk_reader__kernel_symbol(struct stk_reader *r, uint64_t addr, struct stk_fr
 	return 0;
 }
 
+int stk_event__place(const struct stk_event *e, uint64_t addr, uint64_t *ret_place)
+{
+	if (e->r->member)
+		return rd_many__place(e->r->member, addr, ret_place);
+	*ret_place = addr;
+	return 0;
+}
+
+int stk_reader__place_symbol(struct stk_reader *r, uint64_t place, struct stk_frame *ret_frame)
+{
+	if (!r->many)
+		return stk_reader__kernel_symbol(r, place, ret_frame);
+	rd_many__place_symbol(r, place, ret_frame);
+	return 0;
+}
+
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
 uint32_t stk_reader__nr_stacks(const struct stk_reader *r)

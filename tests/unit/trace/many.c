@@ -30,6 +30,7 @@ struct spec {
 	uint64_t first_ts;
 	unsigned int nr_events;
 	bool torn; /* without END */
+	const char *steps, *unverified, *start_ts; /* metadata with times */
 };
 
 static const struct spec one = {
@@ -57,10 +58,16 @@ static char last_message[1024];
 static void put_meta(struct stk_writer *w, const struct spec *s)
 {
 	const char *const meta[][2] = {
-		{ "boot_id", s->boot },	       { "kernel.build_id", s->build },
-		{ "clock", s->clock },	       { "clock.ts", s->ts },
-		{ "clock.wall_ns", s->wall },  { "hostname", s->host },
+		{ "boot_id", s->boot },
+		{ "kernel.build_id", s->build },
+		{ "clock", s->clock },
+		{ "clock.ts", s->ts },
+		{ "clock.wall_ns", s->wall },
+		{ "hostname", s->host },
 		{ "continues", s->continues },
+		{ "clock.steps", s->steps },
+		{ "kernel_unwind.unverified", s->unverified },
+		{ "tasks.start_ts", s->start_ts },
 	};
 	char text[32];
 
@@ -341,6 +348,197 @@ static void other_boots_are_on_the_wall_clock(void **state)
 	stk_reader__free(r);
 }
 
+/* One that does not know the time of day is placed by another one of its clock, where it is given. */
+static void a_later_one_places_earlier_ones(void **state)
+{
+	struct spec a = one, b = one, c = one;
+	const struct stk_event *e;
+	struct stk_reader *r;
+	uint64_t ts[6];
+	int nr = 0;
+
+	a.ts = a.wall = NULL;
+	b.first_ts = 1050;
+	c.boot = "b2";
+	c.first_ts = 2000;
+	write_recording(0, &a);
+	write_recording(1, &b);
+	write_recording(2, &c);
+	assert_int_equal(open_all(3, &r), 0);
+	while (stk_reader__next(r, &e) == 1 && nr < 6)
+		ts[nr++] = stk_event__ts(e);
+	assert_int_equal(nr, 6);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(ts[i], 5000000 + 50 * i);
+	assert_int_equal(ts[4], 5001000);
+	assert_null(strstr(last_message, "does not say"));
+	stk_reader__free(r);
+
+	/* nobody of the clock knows: they keep their distances */
+	b.ts = b.wall = NULL;
+	write_recording(1, &b);
+	assert_int_equal(open_all(3, &r), 0);
+	for (nr = 0; stk_reader__next(r, &e) == 1 && nr < 6; nr++)
+		ts[nr] = stk_event__ts(e);
+	assert_int_equal(nr, 6);
+	for (int i = 2; i < 6; i++) /* the wall clock of the files is later than that of c */
+		assert_int_equal(ts[i], ts[2] + 50 * (i - 2));
+	stk_reader__free(r);
+}
+
+static void times_in_metadata_are_those_of_the_whole(void **state)
+{
+	struct spec a = one, b = one;
+	struct seen s;
+	struct stk_reader *r;
+
+	a.steps = "-5 at 1010, 7 at 1020";
+	a.unverified = "s:e 3 1000 1100\nu:p:f(a, b) 4 1000 x";
+	a.start_ts = "1000";
+	b.clock = "boot"; /* of the same boot */
+	b.ts = "2000";
+	b.steps = "9 at 2050";
+	b.unverified = "s:e 3 2000 2100";
+	b.first_ts = 2200;
+	r = read_two(&a, &b, &s);
+	assert_string_equal(stk_reader__meta(r, "clock.steps"),
+			    "-5 at 5000010, 7 at 5000020, 9 at 5000050");
+	assert_string_equal(stk_reader__meta(r, "kernel_unwind.unverified"),
+			    "s:e 3 5000000 5000100\nu:p:f(a, b) 4 5000000 x\n"
+			    "s:e 3 5000000 5000100");
+	assert_string_equal(stk_reader__meta(r, "tasks.start_ts"), "5000000");
+	assert_null(stk_reader__meta(r, "clock.ts"));
+	stk_reader__free(r);
+
+	/* equal values that mean different times */
+	b.steps = a.steps;
+	b.start_ts = a.start_ts;
+	r = read_two(&a, &b, &s);
+	assert_string_equal(stk_reader__meta(r, "clock.steps"),
+			    "-5 at 5000010, 7 at 5000020, -5 at 4999010, 7 at 4999020");
+	assert_string_equal(stk_reader__meta(r, "tasks.start_ts"), "5000000");
+	stk_reader__free(r);
+
+	/* one clock: as they are */
+	b.clock = a.clock;
+	r = read_two(&a, &b, &s);
+	assert_string_equal(stk_reader__meta(r, "clock.steps"), a.steps);
+	assert_string_equal(stk_reader__meta(r, "tasks.start_ts"), "1000");
+	stk_reader__free(r);
+}
+
+/* ---- addresses, counts ----------------------------------------------------------------------- */
+
+/* The places of an address in the first events of two recordings, resolved when all is read. */
+static void read_places(const struct spec *a, const struct spec *b, const uint64_t *addr,
+			uint64_t *ret_places, struct stk_frame *ret_frames)
+{
+	const struct stk_event *e;
+	struct stk_reader *r;
+
+	write_recording(0, a);
+	write_recording(1, b);
+	assert_int_equal(open_all(2, &r), 0);
+	while (stk_reader__next(r, &e) == 1) {
+		unsigned int i = strcmp(stk_event__host(e), a->host) ? 1 : 0;
+
+		for (int k = 0; k < 2; k++)
+			assert_int_equal(stk_event__place(e, addr[i], &ret_places[i]), 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(stk_reader__place_symbol(r, ret_places[i], &ret_frames[i]), 0);
+		ret_frames[i].sym = ret_frames[i].sym && *ret_frames[i].sym == 'f' ? "f" : NULL;
+	}
+	stk_reader__free(r);
+}
+
+static void addresses_are_of_a_kernel(void **state)
+{
+	const uint64_t same[] = { TEXT + 0x1010, TEXT + 0x1010 };
+	const uint64_t moved[] = { TEXT + 0x1010, TEXT + 0x2001010 };
+	const uint64_t user[] = { 0x401010, 0x401010 }, data[] = { TEXT + 9, TEXT + 9 };
+	struct spec b = one;
+	struct stk_frame f[2];
+	uint64_t p[2];
+
+	/* the number means different places, each with its own name */
+	b.boot = "b2";
+	b.build = "k2";
+	b.host = "h2";
+	read_places(&one, &b, same, p, f);
+	assert_int_equal(p[0], same[0]);
+	assert_int_not_equal(p[0], p[1]);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(f[i].ip, same[i]);
+		assert_int_equal(f[i].kernel, i);
+		assert_string_equal(f[i].sym, "f");
+		assert_int_equal(f[i].off, 0x10);
+	}
+	read_places(&one, &b, data, p, f);
+	assert_int_not_equal(p[0], p[1]);
+	assert_int_equal(f[1].ip, data[1]);
+	read_places(&one, &b, user, p, f);
+	assert_int_equal(p[1], user[1]);
+
+	/* another boot of the same build: a function is the same place, wherever it is */
+	b.build = one.build;
+	b.text = TEXT + 0x2000000;
+	read_places(&one, &b, moved, p, f);
+	assert_int_equal(p[0], p[1]);
+	assert_string_equal(f[1].sym, "f");
+}
+
+static void counted_ones_have_no_fields(void **state)
+{
+	const struct stk_event *e;
+	uint64_t count, ts = 0;
+	struct stk_reader *r;
+	unsigned int nr = 0;
+	size_t len;
+
+	write_recording(0, &one);
+	write_recording(1, &one);
+	assert_int_equal(open_all(2, &r), 0);
+	for (; stk_reader__next_counted(r, &e, &count) == 1; nr++) {
+		assert_int_equal(count, 1);
+		assert_true(stk_event__ts(e) >= ts);
+		ts = stk_event__ts(e);
+		assert_null(stk_event__record(e, &len));
+	}
+	assert_int_equal(nr, 4);
+	assert_int_equal(stk_reader__next(r, &e), -EINVAL);
+	stk_reader__free(r);
+}
+
+static bool none(void *ctx, const struct stk_event *e)
+{
+	++*(unsigned int *)ctx;
+	return false;
+}
+
+/* Events that are not selected count in the totals. */
+static void selections_are_of_the_whole(void **state)
+{
+	unsigned int asked = 0;
+	struct stk_select select = {
+		.size = sizeof(select), .to = 1099, .event = none, .ctx = &asked
+	};
+	const struct stk_event *e;
+	struct stk_totals t;
+	struct stk_reader *r;
+
+	write_recording(0, &one);
+	write_recording(1, &one);
+	assert_int_equal(open_all(2, &r), 0);
+	assert_int_equal(stk_reader__select(r, &select), 0);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	assert_int_equal(stk_reader__select(r, &select), -EINVAL);
+	assert_int_equal(asked, 2); /* those in time */
+	stk_reader__totals(r, &t);
+	assert_int_equal(t.events, 4);
+	stk_reader__free(r);
+}
+
 /* ---- gaps, damage, misuse -------------------------------------------------------------------- */
 
 static bool may_miss(struct stk_reader *r, uint64_t from, uint64_t to)
@@ -487,6 +685,11 @@ int main(void)
 		cmocka_unit_test(copies_stay_copies),
 		cmocka_unit_test(other_types_stay_apart),
 		cmocka_unit_test(other_boots_are_on_the_wall_clock),
+		cmocka_unit_test(a_later_one_places_earlier_ones),
+		cmocka_unit_test(times_in_metadata_are_those_of_the_whole),
+		cmocka_unit_test(addresses_are_of_a_kernel),
+		cmocka_unit_test(counted_ones_have_no_fields),
+		cmocka_unit_test(selections_are_of_the_whole),
 		cmocka_unit_test(gaps_may_miss),
 		cmocka_unit_test(damage_ends_one),
 		cmocka_unit_test(followed_ones_are_waited_for),
