@@ -8,16 +8,12 @@ stackonce=$(realpath "$1") make=$(realpath "$2") python=$3
 make_user=$(realpath "$4") program=$(realpath "$5")
 doc=$here/../../docs/json.md
 golden=$here/../golden
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$here/cmd/lib.sh"
 
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-
-for kind in small empty abrupt hostile aliases losses flags strings user user-hostile guesses \
+record small empty abrupt hostile aliases losses flags strings user user-hostile guesses \
 	latency lifecycle zombies wakers selected stalls addresses annotate before \
-	after rebuilt quick slow profile; do
-	"$make" "$kind" "$kind.stk" || exit 1
-done
+	after rebuilt quick slow profile
 cp "$golden/rmap.stk" "$golden/waits.stk" "$golden/demo.stk" .
 
 # A tracefs with one event.

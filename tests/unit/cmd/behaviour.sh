@@ -5,28 +5,8 @@
 #   behaviour.sh STACKONCE MAKE_RECORDING COMPLETION
 set -u
 so=$(realpath "$1") make=$(realpath "$2") completion=$(realpath "$3")
-LC_ALL=C.UTF-8 TZ=UTC TERM=xterm
-export LC_ALL TZ TERM
-unset NO_COLOR PAGER STACKONCE_PAGER
-
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failed=0
-
-fail()
-{
-	echo "FAILED: $*"
-	failed=$((failed + 1))
-}
-
-same()
-{
-	diff -u "$2" "$3" >diff || {
-		fail "$1"
-		head -n 20 diff
-	}
-}
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 # subsequence A B: every line of A is in B, in the same order
 subsequence()
@@ -36,7 +16,8 @@ subsequence()
 		END { exit at < n }' "$1" "$2"
 }
 
-"$make" small small.stk && "$make" flags flags.stk && "$make" large large.stk 200000 500 || exit 1
+record small flags
+"$make" large large.stk 200000 500 || exit 1
 size=$(stat -c %s small.stk)
 "$so" script --no-header --no-stacks small.stk >full
 

@@ -6,19 +6,12 @@
 # A golden file holds standard output, then standard error as "[stderr] LINE", then "[exit CODE]".
 set -u
 stackonce=$(realpath "$1") make=$(realpath "$2") split=$(realpath "$3") golden=$(realpath "$4")
-LC_ALL=C.UTF-8 TZ=UTC TERM=xterm
-export LC_ALL TZ TERM
-unset NO_COLOR PAGER STACKONCE_PAGER
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$(dirname "$0")/lib.sh"
 
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-
-for kind in small empty long abrupt hostile aliases losses flags strings user user-hostile \
+record small empty long abrupt hostile aliases losses flags strings user user-hostile \
 	guesses latency lifecycle zombies wakers selected stalls addresses annotate \
-	before after rebuilt quick slow profile; do
-	"$make" "$kind" "$kind.stk" || exit 1
-done
+	before after rebuilt quick slow profile
 cp small.stk trace.stk
 cp "$golden/../rmap.stk" "$golden/../waits.stk" .
 "$split" hosts 2 latency.stk host && "$split" time 2 latency.stk segment &&
@@ -39,7 +32,6 @@ hide_changing()
 		-e 's/("(event_)?bytes(_per_event)?"):[0-9.]+/\1:0/g'
 }
 
-failed=0
 nr=0
 while read -r name args; do
 	case $name in

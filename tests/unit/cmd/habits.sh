@@ -5,30 +5,10 @@
 #   habits.sh STACKONCE MAKE_RECORDING COMPLETION
 set -u
 so=$(realpath "$1") make=$(realpath "$2") completion=$(realpath "$3")
-LC_ALL=C.UTF-8 TZ=UTC TERM=xterm
-export LC_ALL TZ TERM
-unset NO_COLOR PAGER STACKONCE_PAGER DEBUGINFOD_URLS
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$(dirname "$0")/lib.sh"
 
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failed=0
-
-fail()
-{
-	echo "FAILED: $*"
-	failed=$((failed + 1))
-}
-
-same()
-{
-	diff -u "$2" "$3" >"$dir/diff" || {
-		fail "$1"
-		head -n 20 "$dir/diff"
-	}
-}
-
-"$make" small small.stk && "$make" flags flags.stk || exit 1
+record small flags
 "$so" script --no-header --no-stacks small.stk >full
 
 # Without FILE, a recording on standard input is read; anything else there is left alone.

@@ -5,26 +5,13 @@
 #   many.sh STACKONCE MAKE_RECORDING SPLIT_RECORDING GOLDEN_DIR
 set -u
 stackonce=$(realpath "$1") make=$(realpath "$2") split=$(realpath "$3") golden=$(realpath "$4")
-LC_ALL=C.UTF-8 TZ=UTC TERM=xterm
-export LC_ALL TZ TERM
-unset NO_COLOR PAGER STACKONCE_PAGER
-
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-for kind in small empty long hostile losses flags strings user user-hostile guesses latency \
-	lifecycle zombies wakers selected stalls addresses aliases; do
-	"$make" "$kind" "$kind.stk" || exit 1
-done
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$(dirname "$0")/lib.sh"
+record small empty long hostile losses flags strings user user-hostile guesses latency \
+	lifecycle zombies wakers selected stalls addresses aliases
 cp "$golden/rmap.stk" "$golden/waits.stk" "$golden/demo.stk" .
 
-nr=0 failed=0
-
-fail()
-{
-	echo "FAILED: $*"
-	failed=$((failed + 1))
-}
+nr=0
 
 # Removes what is true of a file: its name, size and uuid, and which one it continues.
 hide_files()

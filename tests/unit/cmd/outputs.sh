@@ -4,16 +4,8 @@
 #   outputs.sh STACKONCE MAKE_RECORDING FSMB_MAP
 set -u
 so=$(realpath "$1") make=$(realpath "$2") map=$(realpath "$3")
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failed=0
-
-fail()
-{
-	echo "FAILED: $*"
-	failed=$((failed + 1))
-}
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 "$make" small kept.stk && "$make" flags other.kept || exit 1
 cp "$map" map.kept

@@ -5,9 +5,6 @@
 #   user.sh STACKONCE USER_RECORDING PROGRAM PROGRAM_SOURCE
 set -u
 so=$(realpath "$1") make=$(realpath "$2") program=$(realpath "$3") source=$(realpath "$4")
-LC_ALL=C.UTF-8 TZ=UTC
-export LC_ALL TZ
-unset DEBUGINFOD_URLS
 
 for tool in readelf objcopy addr2line nm; do
 	command -v $tool >/dev/null || {
@@ -15,17 +12,10 @@ for tool in readelf objcopy addr2line nm; do
 		exit 77
 	}
 done
-dir=$(realpath "$(mktemp -d)") || exit 1
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$(dirname "$0")/lib.sh"
 children=
 trap 'kill $children 2>/dev/null; rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failed=0
-
-fail()
-{
-	echo "FAILED: $*"
-	failed=$((failed + 1))
-}
 
 # want WHAT EXPECTED GOT
 want()
