@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,24 +16,17 @@
 #include "place.h"
 #include "trace/stk.h"
 
-#define NAME_TRIES 100
-
 struct output {
 	struct output_opts opts;
 	char *path;
 	struct place place; /* dir is -1 if the output is written directly */
 	int fd;
 	int lock_fd; /* of a recording on standard output: a separate open file with the lock */
-	char temp[40]; /* temporary name until the commit; empty: none */
+	char temp[PLACE_TEMP]; /* temporary name until the commit; empty: none */
 	char *old; /* PATH.old in place.dir */
 };
 
 /* ---- which files may be replaced ------------------------------------------------------------- */
-
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
 
 /* Logs a refusal that is not due to a failed system call. */
 #define refuse(...) (log_err(0, __VA_ARGS__) ?: -EPERM)
@@ -49,7 +41,7 @@ static int check_inputs(const struct output *o, const struct stat *st)
 
 		if (!path || (strcmp(path, "-") ? stat(path, &input) : fstat(STDIN_FILENO, &input)))
 			continue;
-		if (S_ISREG(st->st_mode) && is_same(st, &input))
+		if (S_ISREG(st->st_mode) && place__is_same(st, &input))
 			return refuse("'%s' is an input of this command: not replaced", o->path);
 	}
 	return 0;
@@ -77,7 +69,7 @@ static int open_existing(const struct output *o, const char *name, const struct 
 		fd = openat(o->place.dir, name, O_RDWR | flags);
 	if (fd < 0)
 		fd = openat(o->place.dir, name, O_RDONLY | flags);
-	return fd < 0 || fstat(fd, &now) || !is_same(st, &now) ? -1 : take_fd(fd);
+	return fd < 0 || fstat(fd, &now) || !place__is_same(st, &now) ? -1 : take_fd(fd);
 }
 
 /* A PATH.old that the user may need must not be replaced either. */
@@ -179,7 +171,7 @@ static int own_descriptor(const struct place *p)
 	char *end;
 	long fd;
 
-	if (fstat(p->dir, &dir) || stat("/proc/self/fd", &own) || !is_same(&dir, &own))
+	if (fstat(p->dir, &dir) || stat("/proc/self/fd", &own) || !place__is_same(&dir, &own))
 		return -1;
 	fd = strtol(p->name, &end, 10);
 	return *end ? -1 : (int)fd;
@@ -209,22 +201,12 @@ static int open_directly(struct output *o)
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static int random_name(struct output *o)
-{
-	uint64_t random;
-
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		return -errno;
-	snprintf(o->temp, sizeof(o->temp), ".stackonce-%016llx", (unsigned long long)random);
-	return 0;
-}
-
 static int create_named(struct output *o, mode_t mode)
 {
 	int i, err, fd = -1;
 
-	for (i = 0; i < NAME_TRIES && fd < 0; i++) {
-		err = random_name(o);
+	for (i = 0; i < PLACE_TEMP_TRIES && fd < 0; i++) {
+		err = place__random_name(o->temp);
 		if (err)
 			return err;
 		fd = openat(o->place.dir, o->temp,
@@ -319,11 +301,16 @@ int output__fd(const struct output *o)
 
 int output__write(const struct output *o, const void *data, size_t len)
 {
+	return output__write_to(o->fd, data, len);
+}
+
+int output__write_to(int fd, const void *data, size_t len)
+{
 	const char *p = data;
 	ssize_t n;
 
 	while (len) {
-		n = write(o->fd, p, len);
+		n = write(fd, p, len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -349,8 +336,8 @@ static int give_temporary_name(struct output *o)
 	if (*o->temp)
 		return 0;
 	snprintf(fd, sizeof(fd), "/proc/self/fd/%d", o->fd);
-	for (i = 0; i < NAME_TRIES; i++) {
-		err = random_name(o);
+	for (i = 0; i < PLACE_TEMP_TRIES; i++) {
+		err = place__random_name(o->temp);
 		if (!err && linkat(AT_FDCWD, fd, o->place.dir, o->temp, AT_SYMLINK_FOLLOW))
 			err = -errno;
 		if (!err)
@@ -362,70 +349,26 @@ static int give_temporary_name(struct output *o)
 	return failed(o, err);
 }
 
-/* Never grants rights: if the group cannot be kept, the group's rights are removed. */
-static int copy_owner(const struct output *o)
-{
-	const struct stat *st = &o->place.st;
-	mode_t mode = st->st_mode & 0777;
-
-	if (fchown(o->fd, st->st_uid, st->st_gid) && fchown(o->fd, -1, st->st_gid))
-		mode &= ~0070;
-	return fchmod(o->fd, mode) ? -errno : 0;
-}
-
 static int rename_within(const struct output *o, const char *from, const char *to)
 {
 	return renameat(o->place.dir, from, o->place.dir, to) ? -errno : 0;
 }
 
-/* Renames to a name that must be free.  Not every file system has RENAME_NOREPLACE. */
-static int rename_to_free(const struct output *o, const char *from, const char *to)
-{
-	int dir = o->place.dir;
-
-	if (!renameat2(dir, from, dir, to, RENAME_NOREPLACE))
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -errno;
-	if (!faccessat(dir, to, F_OK, AT_SYMLINK_NOFOLLOW))
-		return -EEXIST;
-	return rename_within(o, from, to);
-}
-
-/* Makes the new name survive a crash.  If this fails, a crash may bring back the old file. */
-static void sync_directory(const struct output *o)
-{
-	_cleanup_close_ int fd = openat(o->place.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd >= 0)
-		fsync(fd);
-}
-
-/* Whether the name still belongs to the file that was checked. */
-static int check_name(const struct output *o)
-{
-	struct stat now;
-
-	if (fstatat(o->place.dir, o->place.name, &now, AT_SYMLINK_NOFOLLOW))
-		return -errno;
-	return is_same(&now, &o->place.st) ? 0 : -EEXIST;
-}
-
 /* Replaces the file that was checked; after a crash either file is complete. */
 static int replace(struct output *o)
 {
-	int err = o->place.exists ? check_name(o) : -ENOENT;
+	int err = o->place.exists ? place__check_name(&o->place) : -ENOENT;
 
 	if (err == -ENOENT)
-		err = rename_to_free(o, o->temp, o->place.name);
+		err = place__rename_to_free(&o->place, o->temp, o->place.name);
 	else if (!err) {
-		err = copy_owner(o);
+		err = place__copy_owner(&o->place, o->fd);
 		if (!err && fsync(o->fd))
 			err = -errno;
 		if (!err)
 			err = rename_within(o, o->temp, o->place.name);
 		if (!err)
-			sync_directory(o);
+			place__sync(&o->place);
 	}
 	return err ? failed(o, err) : 0;
 }
@@ -434,7 +377,7 @@ static int replace(struct output *o)
 static int rotate(const struct output *o)
 {
 	const char *name = o->place.name;
-	int err = check_name(o);
+	int err = place__check_name(&o->place);
 
 	if (!err && !o->place.st.st_size)
 		return rename_within(o, o->temp, name);
@@ -442,9 +385,9 @@ static int rotate(const struct output *o)
 		err = rename_within(o, name, o->old);
 	if (err)
 		return err;
-	err = rename_to_free(o, o->temp, name);
+	err = place__rename_to_free(&o->place, o->temp, name);
 	if (err)
-		rename_to_free(o, o->old, name);
+		place__rename_to_free(&o->place, o->old, name);
 	return err;
 }
 
@@ -460,7 +403,7 @@ static int replace_by_recording(struct output *o)
 
 	p->exists = !fstatat(p->dir, p->name, &p->st, AT_SYMLINK_NOFOLLOW);
 	if (!p->exists) {
-		err = errno == ENOENT ? rename_to_free(o, o->temp, p->name) : -errno;
+		err = errno == ENOENT ? place__rename_to_free(p, o->temp, p->name) : -errno;
 		return err ? failed(o, err) : 0;
 	}
 	fd = S_ISREG(p->st.st_mode) ? open_existing(o, p->name, &p->st) : -1;

@@ -39,6 +39,8 @@ int output__open(const struct output_opts *opts, struct output **ret_output);
 int output__fd(const struct output *o);
 /* Writes all of data.  Negative errno on failure, not logged. */
 int output__write(const struct output *o, const void *data, size_t len);
+/* The same to a file of an output directory. */
+int output__write_to(int fd, const void *data, size_t len);
 /*
  * Call when all is written, or when the recording has begun: gives the file its name, and the owner
  * and mode of the file that it replaces.  Logs its errors.

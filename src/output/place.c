@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/vfs.h>
 #include <linux/magic.h>
 
@@ -124,4 +126,52 @@ bool place__is_foreign(const struct place *p)
 
 	return !fstat(p->dir, &dir) && dir.st_mode & S_ISVTX && dir.st_mode & (S_IWGRP | S_IWOTH) &&
 	       p->st.st_uid != dir.st_uid && !is_trusted(p->st.st_uid);
+}
+
+int place__random_name(char ret_name[static PLACE_TEMP])
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -errno;
+	snprintf(ret_name, PLACE_TEMP, ".stackonce-%016llx", (unsigned long long)random);
+	return 0;
+}
+
+int place__rename_to_free(const struct place *p, const char *from, const char *to)
+{
+	if (!renameat2(p->dir, from, p->dir, to, RENAME_NOREPLACE))
+		return 0;
+	/* Not every file system has RENAME_NOREPLACE. */
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (!faccessat(p->dir, to, F_OK, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return renameat(p->dir, from, p->dir, to) ? -errno : 0;
+}
+
+int place__check_name(const struct place *p)
+{
+	struct stat now;
+
+	if (fstatat(p->dir, p->name, &now, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	return place__is_same(&now, &p->st) ? 0 : -EEXIST;
+}
+
+int place__copy_owner(const struct place *p, int fd)
+{
+	mode_t mode = p->st.st_mode & 0777;
+
+	if (fchown(fd, p->st.st_uid, p->st.st_gid) && fchown(fd, -1, p->st.st_gid))
+		mode &= ~0070;
+	return fchmod(fd, mode) ? -errno : 0;
+}
+
+void place__sync(const struct place *p)
+{
+	_cleanup_close_ int fd = openat(p->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		fsync(fd);
 }

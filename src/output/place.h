@@ -29,4 +29,26 @@ void place__clear(struct place *p);
  */
 bool place__is_foreign(const struct place *p);
 
+static inline bool place__is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* What is written under another name first, within the directory of the place. */
+#define PLACE_TEMP 40
+#define PLACE_TEMP_TRIES 100 /* until a name is free */
+
+int place__random_name(char ret_name[static PLACE_TEMP]);
+/* Renames to a name that must be free; -EEXIST if it is not. */
+int place__rename_to_free(const struct place *p, const char *from, const char *to);
+/* Whether the name still belongs to what was found; -EEXIST: no longer. */
+int place__check_name(const struct place *p);
+/*
+ * Gives fd owner, group and mode of what it replaces.  Never grants rights: if the group cannot be
+ * kept, the group's rights are removed.
+ */
+int place__copy_owner(const struct place *p, int fd);
+/* Makes a new name survive a crash.  If this fails, a crash may bring back what it replaced. */
+void place__sync(const struct place *p);
+
 #endif /* OUTPUT_PLACE_H */
