@@ -242,6 +242,31 @@ void strbuf__safe(struct strbuf *b, const char *s, size_t n)
 		strbuf__add(b, s, n);
 }
 
+void strbuf__utf8(struct strbuf *b, const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t i = 0, run = 0;
+	uint32_t c;
+
+	if (!any_word(s, n, has_unplain)) {
+		strbuf__add(b, s, n);
+		return;
+	}
+	while (i < n) {
+		int len = utf8_len(p + i, n - i, &c);
+
+		if (len && (c < 0x80 || !unsafe_char(c))) {
+			i += len;
+			continue;
+		}
+		strbuf__add(b, s + run, i - run);
+		strbuf__putc(b, 0xc0 | p[i] >> 6);
+		strbuf__putc(b, 0x80 | (p[i] & 0x3f));
+		run = ++i;
+	}
+	strbuf__add(b, s + run, n - run);
+}
+
 void strbuf__json(struct strbuf *b, const char *s, size_t n)
 {
 	char *to;

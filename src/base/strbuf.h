@@ -67,6 +67,9 @@ static inline void strbuf__text(struct strbuf *b, const char *s)
 	strbuf__safe(b, s, strlen(s));
 }
 
+/* Text as UTF-8: what strbuf__json() escapes as \u00NN is that character, all else as it is. */
+void strbuf__utf8(struct strbuf *b, const char *s, size_t n);
+
 /* A JSON string with its quotes; invalid UTF-8 bytes become \u00NN.  HTML-safe: <, >, & too. */
 void strbuf__json(struct strbuf *b, const char *s, size_t n);
 

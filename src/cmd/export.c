@@ -22,9 +22,9 @@ struct export
 static const struct opt options[] = {
 	{ "FORMAT", "%s", OPT_WORD(struct export, format), WORDS_OF(export_formats) },
 	READING_OPTIONS(struct export, rd, A_RECORDING),
-	{ "-o, --output OUTPUT", "the file to write; - is standard output",
+	{ "-o, --output OUTPUT", "the file or directory to write; - is standard output",
 	  OPT_TEXT(struct export, output) },
-	FORCE_OPTION("replace OUTPUT even if it is a recording"),
+	FORCE_OPTION("replace OUTPUT even if it is a recording or a trace"),
 	SELECT_OPTIONS("only events", "only these events, separated by commas"),
 	{ "-q, --quiet", "no summary", OPT_FLAG(struct export, quiet) },
 	HELP_OPTION
@@ -45,11 +45,28 @@ static int next_event(void *ctx, const struct stk_event **ret_event)
 	return n;
 }
 
+static bool has_loss(void *ctx, const struct stk_loss *loss)
+{
+	struct export *ex = ctx;
+
+	return reading__loss_selected(&ex->rd, loss);
+}
+
+static const char *function(void *ctx, const char *sym)
+{
+	struct export *ex = ctx;
+
+	return user_names__function(&ex->rd.names, sym);
+}
+
 static int write_output(struct export *ex)
 {
 	struct export_source src = { .is_selection = ex->rd.sel.any,
 				     .next = next_event,
+				     .has_loss = has_loss,
+				     .function = function,
 				     .ctx = ex };
+	const struct export_format *format = &export_formats[ex->format];
 	const struct output_opts output = {
 		.path = ex->output,
 		.inputs = ex->rd.paths,
@@ -59,11 +76,12 @@ static int write_output(struct export *ex)
 	_cleanup_(strbuf__free) struct strbuf summary = { 0 }, times = { 0 };
 	int code;
 
-	code = reading__open(&ex->rd, STK_WANT_EVENTS);
+	code = reading__open(&ex->rd,
+			     STK_WANT_EVENTS | (format->wants_fields ? STK_WANT_FIELDS : 0));
 	if (code)
 		return code;
 	src.reader = ex->rd.reader;
-	if (export_formats[ex->format].run(&src, &output, &summary))
+	if (format->run(&src, &output, &summary))
 		return CMD_FAILURE;
 	if (!ex->quiet && summary.len) {
 		selection__put_times(&ex->rd.sel, &times);
@@ -96,7 +114,7 @@ const struct cmd cmd_export = {
 	.usage = "FORMAT [OPTIONS] [FILE...] -o OUTPUT",
 	.text = "Writes a recording in another tool's format.\n",
 	.notes = "Formats:\n"
-#define EXPORT_FORMAT(name, summary) "  " #name ": " summary "\n"
+#define EXPORT_FORMAT(name, summary, ...) "  " #name ": " summary "\n"
 #include "export/formats.def"
 	,
 };

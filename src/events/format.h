@@ -146,6 +146,9 @@ int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 			    struct ev_syscall_string ret_strings[EV_SYSCALL_ARGS],
 			    unsigned int *ret_nr);
 
+/* Whether it is a field added for an argv: several strings, each with its NUL. */
+bool ev_format__is_argv(const struct ev_format *f, const struct ev_field *field);
+
 /* ---- single fields --------------------------------------------------------------------------- */
 
 /* Value of an integer field (sign-extended if signed); 0 if it lies outside the record. */

@@ -167,6 +167,14 @@ static const struct ev_field *companion(const struct ev_format *f, const struct 
 	return string ? &f->fields[string - 1] : NULL;
 }
 
+bool ev_format__is_argv(const struct ev_format *f, const struct ev_field *field)
+{
+	for (uint32_t i = 0; i < f->nr_fields; i++)
+		if (companion(f, &f->fields[i]) == field)
+			return field__is_argv(&f->fields[i]);
+	return false;
+}
+
 void ev_format__print_field(const struct ev_format *f, const struct ev_field *field,
 			    const struct ev_print_ctx *ctx, const void *rec, size_t len,
 			    struct strbuf *out)

@@ -18,11 +18,12 @@ typedef int (*export_fn)(const struct export_source *src, const struct output_op
 struct export_format {
 	const char *name, *summary;
 	export_fn run;
+	bool wants_fields; /* of events */
 };
 
 extern const struct export_format export_formats[]; /* ends with a NULL name */
 
-#define EXPORT_FORMAT(name, summary_)                                                         \
+#define EXPORT_FORMAT(name, summary_, ...)                                                    \
 	int export__##name(const struct export_source *src, const struct output_opts *output, \
 			   struct strbuf *summary);
 #include "formats.def"

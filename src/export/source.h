@@ -15,6 +15,10 @@ struct export_source {
 	 * selected; NULL: all events.
 	 */
 	int (*next)(void *ctx, const struct stk_event **ret_event);
+	/* Whether a selected event may be among the lost ones; NULL: of every loss. */
+	bool (*has_loss)(void *ctx, const struct stk_loss *loss);
+	/* How the name of a user function is shown, valid as long as ctx; NULL: as it is. */
+	const char *(*function)(void *ctx, const char *sym);
 	void *ctx;
 };
 
@@ -23,6 +27,26 @@ static inline int export_source__next(const struct export_source *src,
 {
 	return src->next ? src->next(src->ctx, ret_event) :
 			   stk_reader__next(src->reader, ret_event);
+}
+
+/* The next loss that began by `until`, as stk_reader__next_loss() returns it. */
+static inline int export_source__next_loss(const struct export_source *src, uint64_t until,
+					   struct stk_loss *ret_loss)
+{
+	int n;
+
+	while ((n = stk_reader__next_loss(src->reader, until, ret_loss)) == 1)
+		if (!src->has_loss || src->has_loss(src->ctx, ret_loss))
+			break;
+	return n;
+}
+
+static inline const char *export_source__function(const struct export_source *src,
+						  const struct stk_frame *f)
+{
+	return src->function && f->sym && f->kind == STK_FRAME_USER ?
+		       src->function(src->ctx, f->sym) :
+		       f->sym;
 }
 
 #endif /* EXPORT_SOURCE_H */

@@ -4,16 +4,17 @@
 # on recordings that exceed the budget, with the program as built for users.  Whatever it prints, it
 # must exit by itself, within 300 MB and 2 seconds of CPU time.
 set -u
-so=$1
+so=$(realpath "$1")
 make=$2
 shift 2
 dir=$(mktemp -d "${TMPDIR:-/tmp}/hostile.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
+mkdir "$dir/work"
 
 "$make" "$dir" >"$dir/sizes" || exit 1
 set -- "$@" "$dir"
 for corpus; do
-	ls "$corpus"/*.stk
+	realpath "$corpus"/*.stk
 done >"$dir/files"
 
 # the commands of the fuzz targets, see tests/fuzz/fuzz_command.c
@@ -53,6 +54,7 @@ sql SELECT/**/*/**/FROM/**/events; -i
 sql --json SELECT/**/*,stack(id)/**/FROM/**/stacks; -i
 export fsmb -o -
 export fsmb1 -o -
+export ctf --force -o trace
 LIST
 
 failed=0
@@ -67,6 +69,7 @@ while read -r file; do
 		{
 			rc=0
 			(
+				cd "$dir/work"
 				set -f
 				ulimit -v 307200
 				ulimit -t 2
