@@ -144,7 +144,8 @@ for kind in $kinds; do
 	LC_ALL=C grep -n '[^[:print:]]' text | LC_ALL=C grep '[[:cntrl:]]' &&
 		fail "$kind.ctf makes babeltrace2 print control characters"
 done
-[ "$(cat counts.losses)" = '34 2 7 1 ' ] || fail "babeltrace2 counts the losses $(cat counts.losses)"
+[ "$(cat counts.losses)" = '34 2 7 1 ' ] ||
+	fail "babeltrace2 counts the losses $(cat counts.losses)"
 
 # What was left out is in the counts of babeltrace2.
 for kind in later times; do
@@ -156,7 +157,8 @@ cat later.counts times.counts >counts
 
 cp "$golden"/*.stk .
 "$judge" "$here/ctf_equals.py" "$so" $(printf '%s.stk ' $kinds) large.stk rmap.stk waits.stk \
-	late.stk fields.stk packets.stk cpus.stk demo.stk segment.0,segment.1 || fail "babeltrace2 reads something else"
+	late.stk fields.stk packets.stk cpus.stk demo.stk segment.0,segment.1 ||
+	fail "babeltrace2 reads something else"
 "$judge" "$here/ctf_equals.py" "$so" --select demo.stk -e sched:sched_switch --cpu 0 \
 	--time 10%,90% || fail "babeltrace2 reads something else of a selection"
 echo "$failed failed"

@@ -348,7 +348,7 @@ static void other_boots_are_on_the_wall_clock(void **state)
 	stk_reader__free(r);
 }
 
-/* One that does not know the time of day is placed by another one of its clock, where it is given. */
+/* One without the time of day is placed by another one of its clock, wherever that is given. */
 static void a_later_one_places_earlier_ones(void **state)
 {
 	struct spec a = one, b = one, c = one;
