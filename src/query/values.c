@@ -179,10 +179,15 @@ static struct value_type_entry *type_new(const struct stk_event_type *t)
 
 static int field_of(struct value_type_entry *t, const char *name, const struct ev_field **ret_field)
 {
-	int err = t->text ? ev_format__parse(t->text, strlen(t->text), &t->format) : 0;
+	/* an event type without fields has no format */
+	int err = t->text && *t->text ?
+			  ev_format__parse(t->text, strlen(t->text), &t->format) :
+			  0;
 
 	if (err == -ENOMEM)
 		return err;
+	if (err)
+		t->format = NULL;
 	t->text = NULL;
 	*ret_field = t->format ? ev_format__find(t->format, name) : NULL;
 	return 0;

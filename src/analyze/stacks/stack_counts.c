@@ -157,9 +157,12 @@ int stack_counts__add(struct stack_counts *c, const struct stk_event *e, uint64_
 
 uint64_t stack_counts__memory(const struct stack_counts *c)
 {
+	uint64_t result = (uint64_t)stack_groups__nr(c->groups) * sizeof(*c->result) +
+			  (uint64_t)c->nr_counts * sizeof(*c->stacks);
+
 	return stack_groups__memory(c->groups) + (uint64_t)c->max_counts * sizeof(*c->counts) +
 	       index__memory(&c->count_index) + (uint64_t)c->max_weights * sizeof(*c->weights) +
-	       c->value_bytes;
+	       c->value_bytes + result;
 }
 
 struct stack_left_out stack_counts__left_out(const struct stack_counts *c)

@@ -66,7 +66,7 @@ void stack_counts__free(struct stack_counts *c);
  * grouped by or weighed.  After -ENOMEM the counts are incomplete.
  */
 int stack_counts__add(struct stack_counts *c, const struct stk_event *e, uint64_t count);
-uint64_t stack_counts__memory(const struct stack_counts *c); /* bytes, while adding */
+uint64_t stack_counts__memory(const struct stack_counts *c); /* bytes, with those of the result */
 struct stack_left_out stack_counts__left_out(const struct stack_counts *c);
 /*
  * Sorts the groups, heaviest first, and the stacks of each, heaviest first.  Stacks that are equal

@@ -12,13 +12,6 @@
 #define MEDIAN 500 /* per mille */
 #define P99 990
 
-static uint64_t add_up(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 int weight__add(struct weight *w, enum weigh_how how, uint64_t value)
 {
 	if (weigh_how__keeps_values(how)) {
@@ -27,7 +20,7 @@ int weight__add(struct weight *w, enum weigh_how how, uint64_t value)
 			return -ENOMEM;
 	}
 	w->count++;
-	w->sum = add_up(w->sum, value);
+	w->sum += value;
 	w->max = MAX(w->max, value);
 	return 0;
 }
@@ -40,7 +33,7 @@ int weight__merge(struct weight *w, const struct weight *other)
 			return -ENOMEM;
 	}
 	w->count += other->count;
-	w->sum = add_up(w->sum, other->sum);
+	w->sum += other->sum;
 	w->max = MAX(w->max, other->max);
 	return 0;
 }
@@ -58,19 +51,14 @@ uint64_t weight__memory(const struct weight *w)
 	return w->values ? sizeof(*w->values) + durations__memory(w->values) : 0;
 }
 
-static uint64_t average(uint64_t sum, uint64_t count)
-{
-	return count ? sum / count : 0;
-}
-
 uint64_t weight__value(const struct weight *w, enum weigh_how how)
 {
 	switch (how) {
 	case WEIGH_SUM:
 	case WEIGH_HIST:
-		return w->sum;
+		return MIN(w->sum, UINT64_MAX);
 	case WEIGH_AVG:
-		return average(w->sum, w->count);
+		return w->count ? w->sum / w->count : 0;
 	case WEIGH_MAX:
 		return w->max;
 	case WEIGH_P50:
@@ -88,7 +76,7 @@ int weight_sets__add(struct weight_sets *s, uint32_t set, const struct weight *w
 		return -ENOMEM;
 	v = &s->v[set];
 	v->count += w->count;
-	v->sum = add_up(v->sum, w->sum);
+	v->sum += w->sum;
 	v->max = MAX(v->max, w->max);
 	if (!w->values)
 		return 0;
@@ -113,7 +101,9 @@ int weight_sets__finish(struct weight_sets *s)
 	int err = 0;
 
 	for (set = 0; set < s->nr; set++) {
-		all = (struct weight){ s->v[set].count, s->v[set].sum, s->v[set].max, NULL };
+		all = (struct weight){ .count = s->v[set].count,
+				       .sum = s->v[set].sum,
+				       .max = s->v[set].max };
 		s->v[set].value = weight__value(&all, s->how);
 	}
 	if (s->nr_members)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Weights of stacks: what a value of their events comes to, instead of their number.  The values of
- * a weight are unsigned; a sum that does not fit stays at its maximum.
+ * a weight are unsigned; a sum of more than UINT64_MAX has that value.
  */
 #ifndef ANALYZE_WEIGHT_H
 #define ANALYZE_WEIGHT_H
@@ -22,7 +22,8 @@ enum weigh_how {
 
 /* Zero is empty. */
 struct weight {
-	uint64_t count, sum, max;
+	uint64_t count, max;
+	unsigned __int128 sum; /* cannot overflow */
 	struct durations *values; /* as durations; NULL unless how needs them */
 };
 
@@ -51,7 +52,8 @@ uint64_t weight__value(const struct weight *w, enum weigh_how how);
 struct weight_sets {
 	enum weigh_how how;
 	struct weight_set {
-		uint64_t count, sum, max;
+		uint64_t count, max;
+		unsigned __int128 sum;
 		uint64_t value; /* after weight_sets__finish() */
 	} * v;
 	uint32_t nr;

@@ -165,21 +165,39 @@ static bool describe_left_out(const struct report *rp, struct strbuf *b)
 	return left.missing || left.negative;
 }
 
-static void put_left_out(struct report *rp)
+/* What is wrong with sums of more than UINT64_MAX.  False: there are none. */
+static bool describe_sums(const struct report *rp, struct strbuf *b)
+{
+	if (!rp->sum_is_cut)
+		return false;
+	strbuf__puts(b, "sums of '");
+	strbuf__text(b, rp->weight_name);
+	strbuf__printf(b, "' of more than %s have this value, and shares are too large",
+		       text__number(UINT64_MAX).s);
+	return true;
+}
+
+static void put_notes(struct report *rp)
 {
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };
 
 	if (describe_left_out(rp, &text))
 		strbuf__printf(&rp->out.b, "# %s left out\n", text.s);
+	strbuf__reset(&text);
+	if (describe_sums(rp, &text))
+		strbuf__printf(&rp->out.b, "# %s\n", text.s);
 	rp->out.b.failed |= strbuf__failed(&text);
 }
 
-static void warn_left_out(struct report *rp)
+static void warn_notes(struct report *rp)
 {
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };
 
 	if (describe_left_out(rp, &text))
 		log_warn("%s left out", text.s);
+	strbuf__reset(&text);
+	if (describe_sums(rp, &text))
+		log_warn("%s", text.s);
 }
 
 /* Timer samples show where time is spent: by function. */
@@ -205,7 +223,7 @@ static void put_title(struct report *rp, const struct stack_group *first)
 	if (lost)
 		strbuf__printf(b, ", %s lost (see stackonce info)", text__number(lost).s);
 	strbuf__putc(b, '\n');
-	put_left_out(rp);
+	put_notes(rp);
 	if (!rp->tree && !rp->flat && !is_profile(first))
 		report__put_columns(rp);
 	strbuf__putc(b, '\n');
@@ -235,10 +253,23 @@ static void put_nothing(struct report *rp)
 	const struct stack_left_out left = stack_counts__left_out(rp->counts);
 
 	if (left.missing || left.negative)
-		put_left_out(rp);
+		put_notes(rp);
 	strbuf__puts(&rp->out.b, left.missing || left.negative ? "No event has a weight.\n" :
 				 rp->rd.sel.any		       ? "No events were selected.\n" :
 								 "The recording has no events.\n");
+}
+
+static void add_up(struct report *rp, const struct stack_group *groups, unsigned int nr)
+{
+	unsigned __int128 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		rp->total += groups[i].count;
+		sum += groups[i].weight.sum;
+	}
+	rp->total_weight = MIN(sum, UINT64_MAX);
+	rp->sum_is_cut = sum > UINT64_MAX && report__has_shares(rp);
 }
 
 static int put_report(struct report *rp)
@@ -250,20 +281,14 @@ static int put_report(struct report *rp)
 	err = stack_counts__finish(rp->counts, rp->fold, &groups, &nr);
 	if (err)
 		return log_err(err, "sort the stacks");
-	if (rp->folded || rp->rd.flamegraph) {
-		warn_left_out(rp);
+	add_up(rp, groups, nr);
+	if (rp->rd.json || rp->folded || rp->rd.flamegraph)
+		warn_notes(rp);
+	if (rp->folded || rp->rd.flamegraph)
 		return report__put_flames(rp, groups, nr);
-	}
-	for (i = 0; i < nr; i++) {
-		rp->total += groups[i].count;
-		if (__builtin_add_overflow(rp->total_weight, groups[i].amount, &rp->total_weight))
-			rp->total_weight = UINT64_MAX;
-	}
-	if (rp->rd.json)
-		warn_left_out(rp);
-	else if (nr)
+	if (nr && !rp->rd.json)
 		put_title(rp, &groups[0]);
-	else
+	else if (!rp->rd.json)
 		put_nothing(rp);
 	for (i = 0; i < nr && !err && !out__drain(&rp->out); i++)
 		err = put_group(rp, &groups[i]);

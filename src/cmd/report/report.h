@@ -50,6 +50,7 @@ struct report {
 	struct kernel_text text; /* of addresses that events are grouped by */
 
 	uint64_t total, total_weight;
+	bool sum_is_cut; /* weights add up to more than total_weight can hold */
 	struct stack_fold *fold;
 	struct stack_counts *counts;
 	struct charge charge; /* of counts */

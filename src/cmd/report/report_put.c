@@ -188,14 +188,17 @@ static void put_histogram(struct report *rp, const struct weight *w)
 	unsigned int first, last, i;
 	struct strbuf *b = &rp->out.b;
 	uint64_t bins[NR_BINS], most = 0;
+	size_t width = 16; /* of the largest number */
 
 	if (!w->values || !fill_bins(w->values, bins, &first, &last))
 		return;
-	for (i = first; i <= last; i++)
-		most = MAX(most, bins[i]);
 	for (i = first; i <= last; i++) {
-		strbuf__printf(b, "%18s ..", report__weight(rp, bin_from(i)).s);
-		strbuf__printf(b, "%16s", report__weight(rp, bin_to(i)).s);
+		most = MAX(most, bins[i]);
+		width = MAX(width, strlen(report__weight(rp, bin_to(i)).s));
+	}
+	for (i = first; i <= last; i++) {
+		strbuf__printf(b, "%*s ..", (int)width + 2, report__weight(rp, bin_from(i)).s);
+		strbuf__printf(b, "%*s", (int)width, report__weight(rp, bin_to(i)).s);
 		strbuf__printf(b, "%10s", text__number(bins[i]).s);
 		if (bins[i])
 			strbuf__puts(b, "  ");
