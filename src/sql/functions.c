@@ -32,6 +32,14 @@ static bool is_null(sqlite3_value *v)
 	return sqlite3_value_type(v) == SQLITE_NULL;
 }
 
+/* A text that is a number counts as one, as elsewhere in SQLite. */
+static bool is_number(sqlite3_value *v)
+{
+	int type = sqlite3_value_numeric_type(v);
+
+	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
 static void put_buffer(sqlite3_context *x, const struct strbuf *b)
 {
 	if (strbuf__failed(b))
@@ -239,7 +247,7 @@ static void percentile_step(sqlite3_context *x, int argc, sqlite3_value **argv)
 	if (!p || p->failed || is_null(argv[0]))
 		return;
 	p->p = sqlite3_value_double(argv[1]);
-	if (is_null(argv[1]) || !(p->p >= 0 && p->p <= 100))
+	if (!is_number(argv[1]) || !(p->p >= 0 && p->p <= 100))
 		fail(x, p, "percentile(X, P): P is a number from 0 to 100");
 	else if (sqlite3_value_type(argv[0]) != SQLITE_INTEGER || v < 0)
 		fail(x, p,
