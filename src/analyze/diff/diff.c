@@ -16,6 +16,7 @@
 /* Work of some ns, for the budget. */
 #define STEPS_PER_ROW 16
 #define STEPS_TO_MEASURE (4 * SERIES_BINS)
+#define BYTES_TO_JUDGE (2 * sizeof(double)) /* of a row, find_significant() */
 
 struct row_key {
 	uint32_t type; /* number in names */
@@ -44,8 +45,10 @@ struct diff {
 	struct diff_row *rows;
 	uint32_t nr_rows, nr_significant;
 	uint64_t nr_added; /* stacks */
-	uint64_t series_bytes, steps;
-	struct charge charge;
+	uint64_t series_bytes;
+	/* Each recording pays for its own stacks, and for the rows that these are the first of. */
+	struct charge charge[2];
+	uint64_t steps[2];
 	bool judged;
 };
 
@@ -104,6 +107,7 @@ static int add_to_row(struct diff *d, const struct added *a, uint32_t what,
 	if (v->seen == d->nr_added)
 		return 0;
 	v->seen = d->nr_added;
+	d->steps[a->side] += err ? STEPS_TO_MEASURE : 0;
 	if (err || a->side != v->row.side) {
 		v->row.type = stk_reader__type(d->side[a->side]->reader, a->key.type);
 		v->row.side = a->side;
@@ -115,7 +119,7 @@ static int add_to_row(struct diff *d, const struct added *a, uint32_t what,
 	}
 	was = series__memory(&v->series[a->side]);
 	err = series__merge(&v->series[a->side], a->series);
-	d->steps += STEPS_PER_ROW + v->series[a->side].nr;
+	d->steps[a->side] += STEPS_PER_ROW + v->series[a->side].nr;
 	d->series_bytes += series__memory(&v->series[a->side]) - was;
 	return err;
 }
@@ -179,12 +183,22 @@ static int add_stack(struct diff *d, const struct added *a)
 
 static uint64_t memory(const struct diff *d)
 {
-	return key_table__memory(&d->table) + string_table__memory(&d->names) + d->series_bytes;
+	return key_table__memory(&d->table) + string_table__memory(&d->names) + d->series_bytes +
+	       (uint64_t)d->table.nr * (sizeof(*d->rows) + BYTES_TO_JUDGE);
+}
+
+/* was: the memory before, of which the other recording may have paid a part. */
+static int charge_side(struct diff *d, unsigned int side, uint64_t was)
+{
+	struct charge *c = &d->charge[side];
+
+	return charge(c, d->side[side]->reader, c->memory + memory(d) - was, d->steps[side]);
 }
 
 static int add_side(struct diff *d, unsigned int side)
 {
 	struct side *s = d->side[side];
+	uint64_t was;
 	uint32_t i;
 	int err = 0;
 
@@ -195,9 +209,8 @@ static int add_side(struct diff *d, unsigned int side)
 		a.type = d->type_numbers[side][a.key.type];
 		if (!d->types[a.type].is_in[!side])
 			continue;
-		err = add_stack(d, &a);
-		if (!err)
-			err = charge(&d->charge, d->side[1]->reader, memory(d), d->steps);
+		was = memory(d);
+		err = add_stack(d, &a) ?: charge_side(d, side, was);
 	}
 	return err;
 }
@@ -281,10 +294,6 @@ static int finish(struct diff *d)
 	uint32_t i;
 	int err;
 
-	d->steps += (uint64_t)d->table.nr * STEPS_TO_MEASURE;
-	err = charge(&d->charge, d->side[1]->reader, memory(d), d->steps);
-	if (err)
-		return err;
 	d->judged = side__nr_bins(d->side[0]) >= JUDGE_MIN_BINS &&
 		    side__nr_bins(d->side[1]) >= JUDGE_MIN_BINS;
 	d->rows = calloc(d->table.nr + 1, sizeof(*d->rows));

@@ -37,6 +37,7 @@ struct recording {
 	struct home *homes; /* by file number */
 	uint32_t nr_homes;
 	struct charge charge;
+	uint64_t steps;
 };
 
 struct same_code {
@@ -46,7 +47,6 @@ struct same_code {
 	struct key_table places, stacks; /* numbered by their keys */
 	unsigned int nr_by_name;
 	const char *by_name; /* a path; borrowed from b's reader */
-	uint64_t steps;
 };
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -255,7 +255,7 @@ static int charge_side(struct same_code *c, unsigned int side, uint64_t was)
 {
 	struct recording *r = &c->side[side];
 
-	return charge(&r->charge, r->reader, r->charge.memory + memory(c) - was, c->steps);
+	return charge(&r->charge, r->reader, r->charge.memory + memory(c) - was, r->steps);
 }
 
 int same_code__function(struct same_code *c, unsigned int side, const struct stk_frame *f,
@@ -264,7 +264,7 @@ int same_code__function(struct same_code *c, unsigned int side, const struct stk
 	uint64_t was = memory(c);
 	int err = place_of(c, side, f, true, ret_number);
 
-	c->steps += STEPS_PER_FRAME;
+	c->side[side].steps += STEPS_PER_FRAME;
 	return err ?: charge_side(c, side, was);
 }
 
@@ -278,7 +278,7 @@ int same_code__stack(struct same_code *c, unsigned int side, const struct stk_fr
 
 	for (i = nr; i && !err; i--)
 		err = callee_of(c, side, number, &frames[i - 1], false, &number);
-	c->steps += nr * STEPS_PER_FRAME;
+	c->side[side].steps += nr * STEPS_PER_FRAME;
 	if (!err)
 		err = charge_side(c, side, was);
 	if (!err)
@@ -292,7 +292,7 @@ int same_code__path(struct same_code *c, unsigned int side, uint32_t caller,
 	uint64_t was = memory(c);
 	int err = callee_of(c, side, caller, f, true, ret_number);
 
-	c->steps += STEPS_PER_FRAME;
+	c->side[side].steps += STEPS_PER_FRAME;
 	return err ?: charge_side(c, side, was);
 }
 

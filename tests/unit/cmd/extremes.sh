@@ -108,7 +108,9 @@ check 0 'recurse.*recurse.*recurse' report --folded --no-symbols deep.stk
 check 0 'of 800 events' annotate --children --no-symbols -i deep.stk recurse
 check 0 '^[0-9]{5}' sql -i deep.stk --no-symbols --csv 'SELECT max(length(stack(id))) FROM stacks'
 
-# against nothing
+# each recording pays for what comparing its own stacks costs
+check 0 '^# b +functions.stk' diff --all --no-symbols deep.stk functions.stk
+check 0 '^# b +deep.stk' diff --all --no-symbols functions.stk deep.stk
 check 0 '-1.252  +gone' diff --all --no-symbols deep.stk empty.stk
 check 0 '^There are no events to compare' diff --all empty.stk empty.stk
 check 0 '</svg>' diff --flamegraph - functions.stk empty.stk
