@@ -14,6 +14,7 @@
 
 #define BUDGET_MEMORY (96ull << 20) /* bytes for any recording, */
 #define BUDGET_MEMORY_FACTOR 512 /* and more per byte read */
+#define BUDGET_FORMAT 8 /* bytes that an analysis needs per byte of a format, which it parses */
 #define BUDGET_WORK (16ull << 20)
 #define BUDGET_WORK_FACTOR 1536
 #define BUDGET_WORK_EVENT 8 /* work per event; a byte of a table costs 1 */

@@ -141,6 +141,8 @@ static int take_types(struct stk_reader *r, struct bytes_cur *c)
 		t->layout = get_layout(r, c);
 		if (c->bad)
 			return -EBADMSG;
+		if (!budget__take(&r->budget, BUDGET_FORMAT * strlen(t->format)))
+			return -ENOMEM;
 		r->types[r->nr_types++] = t;
 	}
 	return 0;

@@ -237,6 +237,33 @@ static void make_functions(const char *dir)
 	finish(&x);
 }
 
+/* Event types with many fields, which take more memory than their text once they are parsed. */
+static void make_formats(const char *dir)
+{
+	static char format[16384];
+	const uint64_t record[2] = { 0 };
+	struct extreme x;
+	char name[16];
+	uint32_t i, k;
+	size_t len;
+	int type;
+
+	begin(&x, dir, "formats");
+	for (i = 0; i < 8000; i++) {
+		len = snprintf(format, sizeof(format), "name: t\nID: 1\n" COMMON);
+		for (k = 0; k < 250; k++)
+			len += snprintf(format + len, sizeof(format) - len,
+					"\tfield:u8 f%u;\toffset:8;\tsize:1;\tsigned:0;\n", k);
+		snprintf(format + len, sizeof(format) - len, "\nprint fmt: \"\"\n");
+		snprintf(name, sizeof(name), "t%u", i);
+		type = stk_writer__type(x.w, STK_KIND_TRACEPOINT, "x", name, "", format);
+		if (type < 0)
+			errx(1, "cannot add a type");
+		add(&x, type, record, sizeof(record));
+	}
+	finish(&x);
+}
+
 static void make_empty(const char *dir)
 {
 	struct extreme x;
@@ -259,6 +286,7 @@ int main(int argc, char **argv)
 	make_deep(argv[1]);
 	make_cycles(argv[1]);
 	make_functions(argv[1]);
+	make_formats(argv[1]);
 	make_empty(argv[1]);
 	return 0;
 }

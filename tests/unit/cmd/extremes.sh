@@ -60,7 +60,8 @@ check 0 '</svg>' report --by value --flamegraph - groups.stk
 check 1 "$refused" report --by value million.stk
 check 0 '^1000000' sql -i million.stk --csv \
 	'SELECT count(*) FROM (SELECT value FROM "x:number" GROUP BY value)'
-check 0 '^50[0-3][0-9]{3}' sql -i million.stk --csv 'SELECT percentile(number, 50) FROM "x:number"'
+check 0 '^50[0-3][0-9]{3}' sql -i million.stk --csv \
+	'SELECT percentile(number, 50) FROM "x:number"'
 check 0 '^[0-9]+,999999,1' sql -i million.stk --csv \
 	'SELECT value, percentile(number, 99), count(*) FROM "x:number" GROUP BY value'
 check 1 'too big' sql -i million.stk 'SELECT zeroblob(500000000)'
@@ -127,6 +128,12 @@ check 0 '^x:number +3 events' report --no-symbols cycles.stk
 check 0 '^\{"type":"stack"' stacks --json --no-symbols cycles.stk
 check 0 '^[0-9]' sql -i cycles.stk --csv --no-symbols \
 	'SELECT *, stack(_ustack), stack(_kstack) FROM events'
+
+# formats of 250 fields, 8,000 of them
+for command in 'report --by f1' 'script --fields f1' 'report --filter f1==0' 'script --json'; do
+	# shellcheck disable=SC2086 # a command and its options
+	check 1 "$refused" $command formats.stk
+done
 
 # nothing
 check 0 'has no events' report --by value empty.stk
