@@ -24,9 +24,8 @@ struct durations {
 int durations__add(struct durations *d, uint64_t ns); /* -ENOMEM: not added */
 int durations__merge(struct durations *d, const struct durations *other);
 void durations__clear(struct durations *d);
-uint64_t durations__memory(const struct durations *d); /* bytes beside the struct */
 
-uint64_t durations__memory(const struct durations *d); /* bytes */
+uint64_t durations__memory(const struct durations *d); /* bytes beside the struct */
 bool durations__is_exact(const struct durations *d);
 /*
  * The nearest-rank percentile, per_mille of 1000 (500: median, 999: p99.9): the smallest value v

@@ -9,6 +9,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "live_counts.h"
+#include "live_pairs.h"
 #include "live_screen.h"
 #include "live_view.h"
 #include "log.h"
@@ -18,6 +19,7 @@
 
 #define REFRESH_NS 500000000ull
 #define TEXT_NS 2000000000ull /* interval of text without a terminal */
+#define QUIET_NS 2000000000ull /* an interval without events is this long */
 #define TEXT_WIDTH 80
 #define LOOK_EVENTS 4096 /* how often the clock is read while there are events */
 
@@ -25,14 +27,20 @@ struct live {
 	struct reading *rd;
 	struct out out;
 	struct live_counts *counts;
+	struct live_pairs *pairs; /* NULL: none were asked for */
 	struct live_screen *screen; /* NULL: text */
 	struct live_view view;
 	unsigned int lines; /* of text */
 	unsigned int type; /* index of the selected event type + 1; 0: all */
 	uint64_t first_ts, last_ts; /* of the window */
-	uint64_t shown_ns; /* when the view was shown; events and time of the event then */
-	uint64_t shown_events, shown_ts;
-	uint64_t added, added_shown; /* events in all, and when text was printed */
+	uint64_t taken; /* events that were read */
+	uint64_t added; /* selected ones */
+	uint64_t printed; /* those that were read when text was printed */
+	bool has_window;
+	bool changed; /* by a key: the page is to be shown at once */
+	/* When the last interval ended; the events until then, and the time of the last one. */
+	uint64_t ended_ns, ended_taken, ended_added, ended_ts;
+	uint64_t interval_ns, interval_events; /* the last interval */
 	unsigned int idle; /* consecutive times without events */
 	bool abandoned; /* the recorder has ended without an end of the recording */
 	int err;
@@ -63,7 +71,9 @@ static int add_row(struct live_view *v, uint64_t self, uint64_t all, struct strb
 {
 	if (strbuf__failed(text))
 		return -ENOMEM;
-	v->rows[v->nr_rows++] = (struct live_row){ self, all, text->s };
+	v->rows[v->nr_rows].self = self;
+	v->rows[v->nr_rows].all = all;
+	v->rows[v->nr_rows++].text = text->s;
 	*text = (struct strbuf){ 0 };
 	return 0;
 }
@@ -105,6 +115,26 @@ static int fill_stacks(struct live *l, unsigned int max)
 	return n < 0 ? n : err;
 }
 
+static int fill_pairs(struct live *l, unsigned int max)
+{
+	_cleanup_free_ struct live_group *g = calloc(max, sizeof(*g));
+	struct live_view *v = &l->view;
+	int n, i, err = 0;
+
+	if (!g)
+		return -ENOMEM;
+	n = live_pairs__groups(l->pairs, v->pair_order, g, max, &v->nr_all);
+	for (i = 0; i < n && !err; i++) {
+		_cleanup_(strbuf__free) struct strbuf text = { 0 };
+
+		live_pairs__put_group(l->pairs, &g[i], &text);
+		v->rows[v->nr_rows].now = g[i].now;
+		v->rows[v->nr_rows].since = g[i].all;
+		err = add_row(v, 0, 0, &text);
+	}
+	return n < 0 ? n : err;
+}
+
 /* ---- the view -------------------------------------------------------------------------------- */
 
 static const struct stk_event_type *selected_type(const struct live *l)
@@ -112,37 +142,67 @@ static const struct stk_event_type *selected_type(const struct live *l)
 	return l->type ? stk_reader__type(l->rd->reader, l->type - 1) : NULL;
 }
 
-/* Events per second of the recording's time since the last view. */
-static uint64_t present_rate(const struct live *l)
+/* Events or pairs per second in the last interval. */
+static uint64_t rate(const struct live *l, uint64_t count)
 {
-	uint64_t ns = l->last_ts - l->shown_ts;
+	return l->interval_ns ? (unsigned __int128)count * 1000000000 / l->interval_ns : 0;
+}
 
-	if (!l->shown_ts || l->last_ts <= l->shown_ts)
+static int fill_counts(struct live *l)
+{
+	_cleanup_(strbuf__free) struct strbuf name = { 0 };
+	_cleanup_free_ char *full_name = NULL;
+	const struct stk_event_type *type = selected_type(l);
+	struct live_view *v = &l->view;
+
+	v->events = live_counts__events(l->counts);
+	v->rate = rate(l, l->interval_events);
+	if (!type)
 		return 0;
-	return (unsigned __int128)(l->added - l->shown_events) * 1000000000 / ns;
+	full_name = event__full_name(type);
+	if (full_name)
+		strbuf__text(&name, full_name);
+	v->event = take_ptr(name.s);
+	return v->event ? 0 : -ENOMEM;
+}
+
+static int fill_pair_counts(struct live *l)
+{
+	_cleanup_(strbuf__free) struct strbuf name = { 0 };
+	struct live_view *v = &l->view;
+	uint64_t now;
+
+	live_pairs__sum(l->pairs, &now, &v->nr_pairs);
+	v->rate = rate(l, now);
+	v->interval_ns = l->interval_ns;
+	v->gaps = live_pairs__gaps(l->pairs);
+	if (live_pairs__selected(l->pairs) < 0)
+		return 0;
+	live_pairs__put_name(l->pairs, live_pairs__selected(l->pairs), &name);
+	v->pairs = take_ptr(name.s);
+	return v->pairs ? 0 : -ENOMEM;
 }
 
 static int fill(struct live *l, unsigned int max)
 {
-	const struct stk_event_type *type = selected_type(l);
-	_cleanup_(strbuf__free) struct strbuf event = { 0 };
-	_cleanup_free_ char *name = type ? event__full_name(type) : NULL;
 	struct live_view *v = &l->view;
+	int err;
 
 	live_view__clear(v);
-	if (type && !name)
-		return -ENOMEM;
-	if (name) {
-		strbuf__text(&event, name);
-		v->event = event.s;
-		event = (struct strbuf){ 0 };
-	}
 	v->file = l->rd->path;
-	v->events = live_counts__events(l->counts);
 	v->window_ns = l->last_ts - l->first_ts;
-	v->rate = present_rate(l);
 	v->lost = losses__all(l->rd->reader);
-	return v->key == LIVE_STACKS ? fill_stacks(l, max) : fill_functions(l, max);
+	err = v->key == LIVE_PAIRS ? fill_pair_counts(l) : fill_counts(l);
+	if (err)
+		return err;
+	switch (v->key) {
+	case LIVE_PAIRS:
+		return fill_pairs(l, max);
+	case LIVE_STACKS:
+		return fill_stacks(l, max);
+	default:
+		return fill_functions(l, max);
+	}
 }
 
 static void show_page(struct live *l)
@@ -159,25 +219,58 @@ static void show_page(struct live *l)
 
 static void print(struct live *l)
 {
-	if (l->added_shown)
+	unsigned int height = l->lines;
+
+	if (l->printed)
 		strbuf__putc(&l->out.b, '\n');
 	l->err = fill(l, live_view__room(l->lines));
-	live_view__text(&l->view, TEXT_WIDTH, l->lines, false, &l->out.b);
-	l->added_shown = l->added;
+	/* Two lines of text for each group, if there is an interval. */
+	if (l->view.key == LIVE_PAIRS)
+		height += l->view.nr_rows;
+	live_view__text(&l->view, TEXT_WIDTH, height, false, &l->out.b);
+	l->printed = l->taken;
+}
+
+/* ---- intervals ------------------------------------------------------------------------------- */
+
+static void end_interval(struct live *l, uint64_t now)
+{
+	l->interval_events = l->added - l->ended_added;
+	l->interval_ns = l->taken > l->ended_taken ? l->last_ts - l->ended_ts : now - l->ended_ns;
+	l->ended_ns = now;
+	l->ended_taken = l->taken;
+	l->ended_added = l->added;
+	l->ended_ts = l->last_ts;
+	if (l->pairs)
+		live_pairs__end_interval(l->pairs);
+}
+
+/*
+ * Events come in rounds of the recorder, which may be further apart than pages: an interval ends
+ * with the first events that come after its time.
+ */
+static bool is_over(const struct live *l, uint64_t now)
+{
+	uint64_t age = now - l->ended_ns;
+
+	if (l->taken == l->ended_taken)
+		return l->screen && l->taken && age >= QUIET_NS;
+	return age >= (l->screen ? REFRESH_NS : TEXT_NS);
 }
 
 /* Shows the view, unless it is too early. */
-static void show(struct live *l, uint64_t now)
+static void show(struct live *l)
 {
-	if (now - l->shown_ns < (l->screen ? REFRESH_NS : TEXT_NS))
-		return;
-	if (l->screen)
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool over = is_over(l, now);
+
+	if (over)
+		end_interval(l, now);
+	if (l->screen && (over || l->changed))
 		show_page(l);
-	else if (l->added > l->added_shown && l->shown_ns)
+	else if (over)
 		print(l);
-	l->shown_ns = now;
-	l->shown_events = l->added;
-	l->shown_ts = l->last_ts;
+	l->changed = false;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -196,21 +289,50 @@ static void next_type(struct live *l)
 static void zero(struct live *l)
 {
 	live_counts__zero(l->counts);
+	if (l->pairs)
+		live_pairs__zero(l->pairs);
 	l->view.zeroed = true;
-	l->first_ts = l->last_ts;
+	l->first_ts = l->ended_ts = l->last_ts;
+	l->ended_taken = l->taken;
+	l->ended_added = l->added;
+	l->ended_ns = clock_ns(CLOCK_MONOTONIC);
+	l->interval_ns = l->interval_events = 0;
+}
+
+static void next_key(struct live *l)
+{
+	l->view.key = (l->view.key + 1) % (l->pairs ? NR_LIVE_KEYS : LIVE_PAIRS);
+}
+
+static void next_order(struct live_view *v)
+{
+	if (v->key == LIVE_PAIRS)
+		v->pair_order = (v->pair_order + 1) % NR_LIVE_PAIR_ORDERS;
+	else
+		v->order = (v->order + 1) % NR_LIVE_ORDERS;
+}
+
+static void next_pairs(struct live *l)
+{
+	int next = live_pairs__selected(l->pairs) + 1;
+
+	live_pairs__select(l->pairs, next < (int)l->view.nr_queries ? next : -1);
 }
 
 static void act(struct live *l, int key)
 {
 	switch (key) {
 	case 'k':
-		l->view.key = (l->view.key + 1) % NR_LIVE_KEYS;
+		next_key(l);
 		break;
 	case 'o':
-		l->view.order = (l->view.order + 1) % NR_LIVE_ORDERS;
+		next_order(&l->view);
 		break;
 	case 'e':
-		next_type(l);
+		if (l->view.key != LIVE_PAIRS)
+			next_type(l);
+		else if (l->view.nr_queries > 1)
+			next_pairs(l);
 		break;
 	case 'z':
 		zero(l);
@@ -230,7 +352,7 @@ static void take_keys(struct live *l)
 
 	while (l->screen && (key = live_screen__key(l->screen))) {
 		act(l, key);
-		l->shown_ns = 0;
+		l->changed = true;
 	}
 }
 
@@ -250,7 +372,7 @@ static void idle(void *ctx)
 	struct live *l = ctx;
 
 	take_keys(l);
-	show(l, clock_ns(CLOCK_MONOTONIC));
+	show(l);
 	stop_if_abandoned(l);
 	if (l->err)
 		raise(SIGINT);
@@ -258,28 +380,58 @@ static void idle(void *ctx)
 
 /*
  * The innermost function says where CPU time goes, but of a tracepoint it is always the same: then
- * stacks are shown first.
+ * stacks are shown first.  Pairs are shown first if they were asked for.
  */
-static void begin(struct live *l, const struct stk_event *e)
+static int count(struct live *l, const struct stk_event *e)
 {
-	l->first_ts = l->last_ts = stk_event__ts(e);
-	if (stk_event_type__kind(stk_event__type(e)) != STK_KIND_SAMPLE)
+	bool is_sample = stk_event_type__kind(stk_event__type(e)) == STK_KIND_SAMPLE;
+
+	if (!l->added++ && !l->pairs && !is_sample)
 		l->view.key = LIVE_STACKS;
+	return live_counts__add(l->counts, e);
 }
 
+/* The window ends with the last event that --time selects, whatever else selects events. */
+static void extend_window(struct live *l, uint64_t ts)
+{
+	if (!selection__has_time(&l->rd->sel, ts, ts))
+		return;
+	if (!l->has_window)
+		l->first_ts = l->last_ts = l->ended_ts = ts;
+	l->has_window = true;
+	l->last_ts = MAX(l->last_ts, ts);
+}
+
+/* Pairs are made of all events, and selected by their starts; functions and stacks are not. */
 static int add(struct live *l, const struct stk_event *e)
 {
-	uint64_t ts = stk_event__ts(e);
+	int err = 0;
 
-	if (!l->added)
-		begin(l, e);
-	l->last_ts = MAX(l->last_ts, ts);
 	l->idle = 0;
-	if (++l->added % LOOK_EVENTS == 0 && l->screen) {
+	extend_window(l, stk_event__ts(e));
+	if (++l->taken % LOOK_EVENTS == 0 && (l->screen || l->rd->live)) {
 		take_keys(l);
-		show(l, clock_ns(CLOCK_MONOTONIC));
+		show(l);
+		err = l->err;
 	}
-	return l->err ?: live_counts__add(l->counts, e);
+	if (!err && l->pairs)
+		err = live_pairs__add(l->pairs, e);
+	if (err || (l->pairs && !reading__selected(l->rd, e)))
+		return err;
+	return count(l, e);
+}
+
+/* What remains on the terminal, or is printed last, are the totals. */
+static int print_last(struct live *l)
+{
+	int err = l->pairs ? live_pairs__check(l->pairs) : 0;
+
+	if (err)
+		return err;
+	l->interval_ns = l->interval_events = 0;
+	if (l->taken != l->printed || !l->taken || l->pairs)
+		print(l);
+	return l->err ? log_err(l->err, "show the events") : 0;
 }
 
 static int follow(struct live *l)
@@ -287,18 +439,38 @@ static int follow(struct live *l)
 	const struct stk_event *e;
 	int err = 0;
 
+	l->ended_ns = clock_ns(CLOCK_MONOTONIC);
+	l->changed = true; /* the first page */
 	while (!err && reading__next(l->rd, &l->out, idle, l, &e))
 		err = add(l, e);
 	err = err ?: l->err;
 	live_screen__close(l->screen);
 	l->screen = NULL;
+	ui__hold_messages(false);
 	if (l->abandoned)
 		log_warn("'%s' ended abruptly: the last events may be missing", l->rd->path);
+	if (err == -ENOENT) /* the reason has been logged */
+		return err;
+	return err ? log_err(err, "count the events") : print_last(l);
+}
+
+static int start(struct live *l, const struct live_opts *opts)
+{
+	int err = live_counts__new(l->rd->reader, opts->stacks, &l->counts);
+
+	if (!err && opts->nr_queries)
+		err = live_pairs__new(l->rd, opts->queries, opts->nr_queries, &l->pairs);
 	if (err)
 		return log_err(err, "count the events");
-	if (l->added != l->added_shown || !l->added)
-		print(l);
-	return l->err ? log_err(l->err, "show the events") : 0;
+	l->view.nr_queries = opts->nr_queries;
+	if (opts->nr_queries)
+		l->view.key = LIVE_PAIRS;
+	err = live_screen__open(&l->screen);
+	if (err == -EOPNOTSUPP)
+		log_warn("ncurses (libncursesw6) is not installed: printing text every 2 seconds");
+	/* A message in the middle of a page would be lost with the page. */
+	ui__hold_messages(l->screen);
+	return 0;
 }
 
 int live__run(struct reading *rd, const struct live_opts *opts)
@@ -307,16 +479,9 @@ int live__run(struct reading *rd, const struct live_opts *opts)
 	int err;
 
 	out__open(&l.out, false);
-	err = live_counts__new(rd->reader, opts->stacks, &l.counts);
-	if (err) {
-		log_err(err, "count the events");
-		return out__close(&l.out, CMD_FAILURE);
-	}
-	err = live_screen__open(&l.screen);
-	if (err == -EOPNOTSUPP)
-		log_warn("ncurses (libncursesw6) is not installed: printing text every 2 seconds");
-	err = follow(&l);
+	err = start(&l, opts) ?: follow(&l);
 	live_counts__free(l.counts);
+	live_pairs__free(l.pairs);
 	live_view__clear(&l.view);
 	return out__close(&l.out, err ? CMD_FAILURE : reading__finish(rd));
 }

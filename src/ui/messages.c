@@ -10,6 +10,33 @@
 #include "log.h"
 #include "strbuf.h"
 
+/* Lines that are held, and the number of those left out. */
+static struct strbuf held;
+static unsigned int nr_left_out;
+static bool holds;
+
+static void hold(const struct strbuf *line)
+{
+	if (held.len + line->len <= HELD_MESSAGES && !held.failed)
+		strbuf__add(&held, line->s, line->len);
+	else
+		nr_left_out++;
+}
+
+void ui__hold_messages(bool hold)
+{
+	flockfile(stderr);
+	holds = hold;
+	if (!hold && held.len)
+		fwrite(held.s, 1, held.len, stderr);
+	if (!hold && nr_left_out)
+		fprintf(stderr, "stackonce: %u more messages were left out\n", nr_left_out);
+	if (!hold)
+		strbuf__free(&held);
+	nr_left_out = hold ? nr_left_out : 0;
+	funlockfile(stderr);
+}
+
 /* Writes each line at once: lines of several processes must not mix. */
 static void message(const char *prefix, const char *msg)
 {
@@ -19,8 +46,14 @@ static void message(const char *prefix, const char *msg)
 	strbuf__puts(&b, prefix);
 	strbuf__safe(&b, msg, strlen(msg));
 	strbuf__putc(&b, '\n');
-	if (!strbuf__failed(&b))
+	if (strbuf__failed(&b))
+		return;
+	flockfile(stderr); /* several threads may log */
+	if (holds)
+		hold(&b);
+	else
 		fwrite(b.s, 1, b.len, stderr);
+	funlockfile(stderr);
 }
 
 static enum stk_log_level max_level = STK_LOG_WARN;

@@ -2,7 +2,9 @@
 /* The table of presets: to add one, add a row. */
 #include "presets.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -121,6 +123,31 @@ const struct preset *preset__find(const char *name)
 	while (p->name && strcmp(p->name, name))
 		p++;
 	return p->name ? p : NULL;
+}
+
+int presets__add(const char *command, const char *names, const struct preset **presets,
+		 unsigned int *nr)
+{
+	_cleanup_free_ char *copy = strdup(names);
+	char *one, *rest = copy;
+	unsigned int i;
+
+	if (!copy)
+		return -ENOMEM;
+	while ((one = strsep(&rest, ","))) {
+		const struct preset *p = preset__find(one);
+
+		if (!p)
+			return preset__usage_error(command, one);
+		for (i = 0; i < *nr && presets[i] != p; i++)
+			;
+		if (i == PRESETS_MAX)
+			return ui__usage_error(command, "more than %d presets are given",
+					       PRESETS_MAX);
+		presets[i] = p;
+		*nr = MAX(*nr, i + 1);
+	}
+	return CMD_OK;
 }
 
 int preset__usage_error(const char *command, const char *name)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #define PRESET_EVENTS 24
+#define PRESETS_MAX 16 /* given to one command */
 
 struct preset_event {
 	const char *spec; /* as for -e */
@@ -38,6 +39,12 @@ extern const struct preset presets[]; /* ended by one whose name is NULL */
 
 /* NULL if no preset has this name. */
 const struct preset *preset__find(const char *name);
+/*
+ * Adds the presets of a list of names to the *nr ones, each once; PRESETS_MAX have room.  Returns
+ * CMD_OK; CMD_USAGE after a message; or -ENOMEM.
+ */
+int presets__add(const char *command, const char *names, const struct preset **presets,
+		 unsigned int *nr);
 /* For a name that preset__find() does not know: says which may be meant; returns CMD_USAGE. */
 int preset__usage_error(const char *command, const char *name);
 

@@ -46,6 +46,13 @@ void ui__set_log_level(enum stk_log_level level);
 /* The log sink, for struct stk_reader_opts; the level set above applies, ctx is unused. */
 void ui__log(void *ctx, enum stk_log_level level, const char *msg);
 
+/*
+ * While a page fills the terminal, messages are held; ui__hold_messages(false) prints them.  What
+ * does not fit into HELD_MESSAGES bytes is counted.
+ */
+#define HELD_MESSAGES (64u << 10)
+void ui__hold_messages(bool hold);
+
 /* Prints "stackonce COMMAND: MESSAGE" and a hint at --help; returns CMD_USAGE. */
 int ui__usage_error(const char *command, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

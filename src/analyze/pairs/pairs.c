@@ -440,6 +440,11 @@ int pairs__finish(struct pairs *p, struct stk_reader *r, struct pairs_result *re
 	return 0;
 }
 
+const struct pairs_counts *pairs__counts(const struct pairs *p)
+{
+	return &p->counts;
+}
+
 const char *pairs__comm(const struct pairs *p, uint32_t comm)
 {
 	return string_table__get(&p->comms, comm);

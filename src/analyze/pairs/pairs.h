@@ -105,6 +105,7 @@ struct pairs_label {
 
 struct pairs_group {
 	struct pairs_label by[PAIRS_MAX_BY];
+	uint32_t number; /* from 0, in the order in which groups appear */
 	bool others; /* groups beyond PAIRS_MAX_GROUPS; no labels */
 	struct durations durations;
 	struct pairs_pair *slowest; /* slowest first */
@@ -168,6 +169,11 @@ static inline void pairs__freep(struct pairs **p)
  */
 int pairs__add(struct pairs *p, struct stk_reader *r, const struct stk_event *e);
 uint64_t pairs__memory(const struct pairs *p); /* bytes, while adding */
+/* What has been measured and counted so far; some groups have no pair. */
+const struct pairs_group *const *pairs__groups(const struct pairs *p, unsigned int *ret_nr);
+const struct pairs_counts *pairs__counts(const struct pairs *p);
+/* Forgets the durations of all groups; starts stay open. */
+void pairs__forget(struct pairs *p);
 /* Call it after the last event.  The result belongs to p. */
 int pairs__finish(struct pairs *p, struct stk_reader *r, struct pairs_result *ret_result);
 

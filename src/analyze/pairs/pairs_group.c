@@ -20,6 +20,7 @@ static int new_group(struct pairs *p, const struct group_key *key, bool others)
 	group = calloc(1, sizeof(*group));
 	if (!group)
 		return -ENOMEM;
+	group->number = g->nr;
 	group->others = others;
 	for (i = 0; i < p->spec.nr_by && !others; i++)
 		group->by[i] = p->by[i].labels[key->by[i] - 1];
@@ -205,6 +206,22 @@ int groups__add(struct pairs *p, uint32_t group, const struct pairs_pair *pair)
 	if (!err && p->opts.weigh != PAIRS_NO_STACKS)
 		err = add_weight(p, group, pair);
 	return err;
+}
+
+const struct pairs_group *const *pairs__groups(const struct pairs *p, unsigned int *ret_nr)
+{
+	*ret_nr = p->groups.nr;
+	return (const struct pairs_group *const *)p->groups.v;
+}
+
+void pairs__forget(struct pairs *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->groups.nr; i++) {
+		durations__clear(&p->groups.v[i]->durations);
+		p->groups.v[i]->nr_slowest = 0;
+	}
 }
 
 static int by_length(const void *a, const void *b)

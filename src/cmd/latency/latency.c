@@ -22,10 +22,10 @@ static int take_preset(void *into, const struct opt *o, const char *name)
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct latency, rd, A_RECORDING),
-	PAIR_EVENTS_OPTIONS(struct latency, query),
+	PAIR_EVENTS_OPTIONS(struct latency, query, PAIR_SHOWN),
 	{ "--preset NAME", "start, end and key for 'stackonce record --preset NAME', see "
 	  "'list --presets'; other options override them", OPT_FN(take_preset), PRESET_WORDS },
-	PAIR_KEY_OPTIONS(struct latency, query),
+	PAIR_KEY_OPTIONS(struct latency, query, PAIR_SHOWN),
 	{ "--by LIST", "group by these fields of the start, or else of the end; also "
 	  "comm,pid,tid,cpu,event,context", OPT_TEXT(struct latency, query.by) },
 	{ "--groups N", "print histograms of N groups, 0: all (default 10)",

@@ -265,7 +265,7 @@ static int run(int argc, char **argv)
 	err = o.rec.command ? target__find_command(o.rec.command[0]) : 0;
 	if (err)
 		return report_failure(&o, err);
-	if (o.live && live_viewer__new(o.rec.output, &viewer))
+	if (o.live && live_viewer__new(o.rec.output, o.presets, o.nr_presets, &viewer))
 		return CMD_FAILURE;
 	if (o.live) {
 		o.rec.status = live_viewer__status;

@@ -16,7 +16,6 @@
 #include "wire.h"
 
 #define RECORD_MAX_EVENT_OPTIONS 1024
-#define RECORD_MAX_PRESETS 16
 #define RECORD_MAX_PIDS 4096
 #define RECORD_MAX_CGROUPS WIRE_MAX_CGROUPS
 #define RECORD_MAX_UIDS WIRE_MAX_UIDS
@@ -29,7 +28,7 @@ struct record_options {
 		bool optional; /* left out if this kernel lacks it */
 	} events[RECORD_MAX_EVENT_OPTIONS];
 	unsigned int nr_events, nr_given; /* all; those given with -e, which come first */
-	const struct preset *presets[RECORD_MAX_PRESETS];
+	const struct preset *presets[PRESETS_MAX];
 	unsigned int nr_presets;
 	pid_t pids[RECORD_MAX_PIDS];
 	const char *cgroups[RECORD_MAX_CGROUPS]; /* as given */

@@ -45,27 +45,9 @@ static int take_filter(void *into, const struct opt *opt, const char *filter)
 
 static int take_presets(void *into, const struct opt *opt, const char *names)
 {
-	_cleanup_free_ char *copy = strdup(names);
 	struct record_options *o = into;
-	char *one, *rest = copy;
-	unsigned int i;
 
-	if (!copy)
-		return -ENOMEM;
-	while ((one = strsep(&rest, ","))) {
-		const struct preset *p = preset__find(one);
-
-		if (!p)
-			return preset__usage_error("record", one);
-		for (i = 0; i < o->nr_presets && o->presets[i] != p; i++)
-			;
-		if (i == RECORD_MAX_PRESETS)
-			return ui__usage_error("record", "more than %d presets are given",
-					       RECORD_MAX_PRESETS);
-		o->presets[i] = p;
-		o->nr_presets = MAX(o->nr_presets, i + 1);
-	}
-	return 0;
+	return presets__add("record", names, o->presets, &o->nr_presets);
 }
 
 static int take_pids(void *into, const struct opt *opt, const char *list)
@@ -217,7 +199,7 @@ const struct opt record_options[] = {
 	  WORDS([BACKEND_AUTO] = "auto", [BACKEND_BPF] = "bpf", [BACKEND_FTRACE] = "ftrace") },
 	{ "--fsync", "call fsync(2) after every write",
 	  OPT_FLAG(struct record_options, rec.fsync) },
-	{ "--live", "show the hottest functions or stacks while recording",
+	{ "--live", "show hot functions, stacks or pairs while recording",
 	  OPT_FLAG(struct record_options, live) },
 	{ "-q, --quiet", "print errors only, no status line and no summary",
 	  OPT_FLAG(struct record_options, quiet) },

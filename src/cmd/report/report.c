@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "live/live_run.h"
 #include "log.h"
 #include "losses.h"
 
@@ -66,7 +65,11 @@ static const struct opt options[] = {
 	FULL_FILES_OPTION,
 	INLINE_OPTION,
 	NAMES_OPTIONS,
-	FOLLOW_OPTION("show the hottest functions or stacks while the recording grows"),
+	FOLLOW_OPTION("show the hottest functions, stacks or pairs while the recording grows"),
+	{ "--preset NAME", "pairs to follow; or --start and --end, as for 'latency'",
+	  OPT_FN(report__take_presets), PRESET_WORDS },
+	PAIR_EVENTS_OPTIONS(struct report, query, PAIR_HIDDEN),
+	PAIR_KEY_OPTIONS(struct report, query, PAIR_HIDDEN),
 	JSON_OPTION("print one JSON object per stack or function"),
 	HELP_OPTION
 };
@@ -77,6 +80,7 @@ static void report__free(struct report *rp)
 	stack_counts__free(rp->counts);
 	stack_fold__free(rp->fold);
 	report__free_keys(rp);
+	report__free_queries(rp);
 	string_table__clear(&rp->texts);
 	strbuf__free(&rp->indent);
 	reading__free(&rp->rd);
@@ -95,13 +99,6 @@ static int check_options(const struct report *rp)
 	if (rp->folded && rp->rd.flamegraph && !strcmp(rp->rd.flamegraph, "-"))
 		return ui__usage_error(rp->rd.command,
 				       "--folded and --flamegraph - both write to standard output");
-	if (rp->rd.follow && (flames || rp->tree || rp->flat || rp->rd.json || rp->folding ||
-			      rp->weigh || rp->print_sql || strcmp(rp->by, "event") ||
-			      rp->rd.names.inlines || rp->min != MIN_SHARE))
-		return ui__usage_error(
-			rp->rd.command,
-			"--follow shows a view of its own: it excludes --by, --weigh, --json, --min, "
-			"--inline, --flat, --tree, --fold, --folded, --flamegraph and --print-sql");
 	if (rp->unit == UNIT_LINE && rp->rd.names.no_symbols)
 		return ui__usage_error(rp->rd.command, "--flat=line reads files, --no-symbols "
 						       "forbids that: give one of them");
@@ -140,7 +137,9 @@ static int parse_options(struct report *rp, int argc, char **argv)
 	rp->rd.no_notes = rp->folded;
 	rp->flat |= rp->no_children;
 	rp->rd.names.inlines |= rp->unit == UNIT_LINE;
-	return code ?: check_options(rp);
+	code = code ?: check_options(rp) ?: report__check_follow(rp);
+	rp->by = rp->by ?: "event";
+	return code;
 }
 
 /* ---- what is printed ------------------------------------------------------------------------- */
@@ -333,26 +332,18 @@ static int open_recording(struct report *rp)
 	return reading__open(&rp->rd, want) ?: report__take_keys(rp) ?: check_weight(rp);
 }
 
-static int follow(struct report *rp)
-{
-	uint64_t top = rp->top == UINT64_MAX ? STACKS_TOP : rp->top ?: UINT16_MAX;
-	const struct live_opts opts = { .stacks = rp->stacks ?: STACKS_KERNEL | STACKS_USER,
-					.rows = MIN(top, UINT16_MAX) };
-
-	return live__run(&rp->rd, &opts);
-}
-
 static int run(int argc, char **argv)
 {
-	_cleanup_(report__free) struct report rp = {
-		.by = "event", .top = UINT64_MAX, .depth = UINT32_MAX, .min = MIN_SHARE
-	};
-	int code = parse_options(&rp, argc, argv) ?: open_recording(&rp), err;
+	_cleanup_(report__free) struct report rp = { .top = UINT64_MAX,
+						     .depth = UINT32_MAX,
+						     .min = MIN_SHARE };
+	int code = parse_options(&rp, argc, argv), err;
 
+	if (!code && rp.rd.follow)
+		return report__follow(&rp);
+	code = code ?: open_recording(&rp);
 	if (code)
 		return code;
-	if (rp.rd.follow)
-		return follow(&rp);
 	out__open(&rp.out, true);
 	if (rp.print_sql)
 		return out__close(&rp.out, report__put_sql(&rp));

@@ -2,7 +2,8 @@
 /*
  * The report command: report.c has the options and the loop, report_keys.c what events are grouped
  * and weighed by, report_put.c lists of stacks, report_flat.c flat profiles, report_tree.c trees,
- * report_flames.c flame graphs and folded stacks, report_sql.c the question as a query.
+ * report_flames.c flame graphs and folded stacks, report_sql.c the question as a query, and
+ * report_follow.c starts the view of --follow.
  */
 #ifndef CMD_REPORT_H
 #define CMD_REPORT_H
@@ -13,6 +14,7 @@
 #include "events/format.h"
 #include "string_table.h"
 #include "ui/kernel_strings.h"
+#include "ui/pairs/pair_query.h"
 #include "ui/reading.h"
 
 #define MIN_SHARE 500000000 /* without --min: billionths of a percent */
@@ -34,13 +36,18 @@ struct report {
 	struct out out;
 	bool tree, callees, flat, no_children, folded, print_sql;
 	unsigned int unit; /* enum report_unit */
-	const char *by; /* --by */
+	const char *by; /* --by; NULL: not given, and then "event" */
 	const char *weigh; /* --weigh */
 	unsigned int stacks; /* STACKS_...; 0: all */
 	unsigned int folding; /* FOLD_... */
 	uint64_t top; /* UINT64_MAX: not given */
 	uint64_t depth;
 	uint64_t min; /* billionths of a percent */
+	struct pair_query query; /* options of the pairs of --follow */
+	const struct preset *presets[PRESETS_MAX]; /* of pairs */
+	unsigned int nr_presets;
+	struct pair_query queries[PRESETS_MAX]; /* what these options and presets ask for */
+	unsigned int nr_queries;
 
 	struct report_key keys[STACK_KEYS];
 	char *weight_name; /* NULL: not weighed */
@@ -82,6 +89,19 @@ static inline bool report__has_shares(const struct report *rp)
 {
 	return !rp->weight_name || weigh_how__adds_up(rp->spec.how);
 }
+
+/* ---- following ------------------------------------------------------------------------------- */
+
+/* Takes names of presets, as opt_take_fn. */
+int report__take_presets(void *into, const struct opt *o, const char *names);
+/*
+ * Checks what cannot be combined with --follow, and what needs it; sets how events are read.
+ * CMD_OK, or CMD_USAGE after a message.
+ */
+int report__check_follow(struct report *rp);
+/* Opens the recording and shows the view; an exit code. */
+int report__follow(struct report *rp);
+void report__free_queries(struct report *rp);
 
 /* ---- what is printed ------------------------------------------------------------------------- */
 

@@ -34,16 +34,22 @@ struct pair_query {
 };
 
 /* clang-format off */
-/* Option rows; query is a struct pair_query in the command's struct. */
-#define PAIR_EVENTS_OPTIONS(type, query) \
-	{ "--start EVENTS", "start events, separated by commas", OPT_TEXT(type, query.start) }, \
-	{ "--end EVENTS", "end events", OPT_TEXT(type, query.end) }
-#define PAIR_KEY_OPTIONS(type, query) \
-	{ "--match LIST", "the key: fields equal in start and end, as dev,sector or pid=next_pid " \
-	  "(default tid,context: pairs of one thread)", OPT_TEXT(type, query.match) }, \
-	{ "--start-if COND", "FIELD=VALUE or FIELD&MASK=VALUE: start events that have this field " \
-	  "must have this value", OPT_TEXT(type, query.start_if) }, \
-	{ "--single", "starts do not nest: a start replaces the open one", \
+/*
+ * Option rows; query is a struct pair_query in the command's struct.  With PAIR_HIDDEN as help they
+ * are left to the manual: the help of a command fits a screen.
+ */
+#define PAIR_SHOWN(text) text
+#define PAIR_HIDDEN(text) NULL
+#define PAIR_EVENTS_OPTIONS(type, query, help) \
+	{ "--start EVENTS", help("start events, separated by commas"), \
+	  OPT_TEXT(type, query.start) }, \
+	{ "--end EVENTS", help("end events"), OPT_TEXT(type, query.end) }
+#define PAIR_KEY_OPTIONS(type, query, help) \
+	{ "--match LIST", help("the key: fields equal in start and end, as dev,sector or " \
+	  "pid=next_pid (default tid,context: pairs of one thread)"), OPT_TEXT(type, query.match) }, \
+	{ "--start-if COND", help("FIELD=VALUE or FIELD&MASK=VALUE: start events that have this " \
+	  "field must have this value"), OPT_TEXT(type, query.start_if) }, \
+	{ "--single", help("starts do not nest: a start replaces the open one"), \
 	  OPT_FLAG(type, query.single) }
 /* clang-format on */
 

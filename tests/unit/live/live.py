@@ -98,6 +98,93 @@ def recording(kind, *args):
         return f.read()
 
 
+CPU_PAIRS = ["--start", "sched_switch", "--end", "sched_switch", "--match", "cpu", "--single",
+             "--by", "comm"]
+
+
+def totals(view):
+    """Group -> count, sum, p50, p99 and max of a view of pairs without a terminal."""
+    rows = {}
+    for line in view.rstrip().rsplit("\n\n", 1)[-1].splitlines()[3:]:
+        count, _rate, *times, name = re.split(r" {2,}|(?<=[a-z]) (?= *\d)", line.strip(), maxsplit=6)
+        rows[name] = [count, *times]
+    return rows
+
+
+def answers(text):
+    """The same of the table of latency."""
+    rows = {}
+    for line in text.splitlines()[1:]:
+        if line.startswith("All percentiles"):
+            break
+        v = re.split(r" {2,}", line.strip())
+        rows[v[-1]] = [v[0], v[1], v[4], v[6], v[8]]
+    return rows
+
+
+def same_as_latency(*args):
+    """The totals of the view of pairs are those of latency."""
+    def run(*command):
+        return subprocess.run([so, *command, *args], check=True, text=True, stdout=subprocess.PIPE,
+                              stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL).stdout
+    view = totals(run("report", "--follow", "--top", "0"))
+    wanted = answers(run("latency"))
+    if not wanted or view != wanted:
+        fail(f"latency {args}: {wanted}, the view has {view}")
+
+
+def pairs(data, some):
+    # the keys
+    grow("grows.stk", data, 0, some)
+    s = Screen(["report", "--follow", *CPU_PAIRS, "grows.stk"])
+    s.expect("pairs", r"64 groups of sched_switch to sched_switch")
+    s.expect("order", r"count +rate/s +sum\*")
+    s.expect("keys", r"k functions, stacks or pairs  o order")
+    s.press("o")
+    s.expect("order", r"count\* +rate/s +sum ")
+    s.press("k")
+    s.expect("functions", r"functions of all events, since the start")
+    s.press("k")
+    s.expect("stacks", r"40 stacks of all events, since the start")
+    s.press("k")
+    s.expect("pairs", r"64 groups of sched_switch to sched_switch")
+    # the interval with the new pairs, then one without any
+    grow("grows.stk", data, some, len(data) - 100)
+    s.expect("interval", r"now: the last .*all +[1-9].*now +[1-9][\d,]* +[1-9].*comm=")
+    s.text = ""
+    s.expect("no pairs", r"now +0 +0 +- +- +- +- +")
+    s.press("z")
+    s.expect("zero", r"0 groups of sched_switch to sched_switch, since z was pressed")
+    s.press("q")
+    s.end("q", 0)
+
+    # without a terminal; the last text has the totals
+    grow("grows.stk", data, 0, some)
+    with open("out", "wb") as out:
+        p = subprocess.Popen([so, "report", "--follow", "--top", "2", *CPU_PAIRS, "grows.stk"],
+                             stdin=subprocess.DEVNULL, stdout=out)
+    end = time.monotonic() + WAIT
+    while not os.path.getsize("out") and time.monotonic() < end:
+        time.sleep(0.05)
+    grow("grows.stk", data, some, len(data))
+    if p.wait(WAIT):
+        fail(f"pairs without a terminal: exit {p.returncode}")
+    with open("out", encoding="utf-8") as f:
+        first, *_, last = f.read().split("\n\n")
+    if not re.search(r"now: the last .*\n.*\nall .*comm=task-\d+\nnow .*\nall .*\nnow .*$", first):
+        fail(f"pairs without a terminal: {first!r}")
+    if "now" in last or len(last.splitlines()) != 5:
+        fail(f"the last pairs without a terminal: {last!r}")
+
+    # one answer
+    same_as_latency(*CPU_PAIRS, "whole.stk")
+    recording("latency")
+    same_as_latency("--preset", "syscalls", "whole.stk")
+    same_as_latency("--preset", "syscalls", "--by", "comm", "--comm", "bash", "whole.stk")
+    same_as_latency("--preset", "syscalls", "--time", "1.001,1.003", "-e", "sys_enter", "whole.stk")
+    same_as_latency("--preset", "softirq", "whole.stk")
+
+
 def main():
     data = recording("large", "600000", "40")
     some = len(data) // 2
@@ -143,6 +230,17 @@ def main():
     s.press("q")
     s.end("q", 0)
 
+    # a message about what was read is not lost with the page
+    damaged = bytearray(data)
+    damaged[len(data) // 3] ^= 0xff
+    grow("damaged.stk", damaged, 0, len(damaged))
+    s = Screen(["report", "--follow", "damaged.stk"])
+    s.end("damage", 1)
+    if not re.search(r"stackonce: 'damaged\.stk'.*damaged", s.text.split("\x1b[?1049l")[-1]):
+        fail(f"damage: no message after the page: {s.text[-900:]!r}")
+    if "skipped bad block" not in s.text.split("\x1b[?1049l")[-1]:
+        fail(f"damage: no warning after the page: {s.text[-900:]!r}")
+
     # a dumb terminal, and none
     grow("grows.stk", data, 0, some)
     s = Screen(["report", "--follow", "grows.stk"], term="dumb")
@@ -157,10 +255,17 @@ def main():
     if not whole.startswith("600,000 events in ") or "\n\n" in whole:
         fail(f"without a terminal: {whole!r}")
 
+    pairs(data, some)
+
     # nothing of a hostile recording reaches the terminal
     recording("hostile")
     s = Screen(["report", "--follow", "whole.stk"])
     s.end("hostile", 0)
+    hostile = s.text
+    s = Screen(["report", "--follow", "--start", "sched*", "--end", "sched*", "--match", "cpu",
+                "--by", "event,comm", "whole.stk"])
+    s.end("pairs of a hostile recording", 0)
+    s.text += hostile
     for bad in ("\x07", "\x1b]", "\x1b[31m<"):
         if bad in s.text:
             fail(f"hostile: {bad!r} in {s.text!r}")

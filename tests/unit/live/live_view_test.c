@@ -26,7 +26,12 @@ static void fill(struct live_view *v, unsigned int nr, const char *text)
 		.file = "trace.stk", .events = 1000, .window_ns = 2500000000, .nr_all = nr
 	};
 	for (v->nr_rows = 0; v->nr_rows < nr; v->nr_rows++)
-		v->rows[v->nr_rows] = (struct live_row){ 100 - v->nr_rows, 500, copy(text) };
+		v->rows[v->nr_rows] =
+			(struct live_row){ .self = 100 - v->nr_rows,
+					   .all = 500,
+					   .now = { 2, 5000, 2000, 3000, 3000 },
+					   .since = { 40, 1000000, 2500, 9000, 99999 },
+					   .text = copy(text) };
 }
 
 /* Checks the size of a page; returns the number of its lines. */
@@ -49,8 +54,8 @@ static unsigned int check_size(const struct strbuf *b, unsigned int width, unsig
 
 static void test_sizes(void **state)
 {
-	static const unsigned int widths[] = { 1, 20, 79, 80, 81, 300 };
-	static const unsigned int heights[] = { 5, 6, 24, 100, 1000 };
+	static const unsigned int widths[] = { 1, 20, 79, 80, 81, 132, 300 };
+	static const unsigned int heights[] = { 5, 6, 7, 24, 100, 1000 };
 	static struct live_view v;
 	size_t i, k;
 
@@ -62,6 +67,7 @@ static void test_sizes(void **state)
 			_cleanup_(strbuf__free) struct strbuf b = { 0 };
 
 			v.key = (i + k) % NR_LIVE_KEYS;
+			v.interval_ns = (i + k) / NR_LIVE_KEYS % 2;
 			live_view__text(&v, widths[i], heights[k], true, &b);
 			assert_false(strbuf__failed(&b));
 			assert_int_equal(check_size(&b, widths[i], heights[k]),
@@ -103,9 +109,77 @@ static void test_stacks(void **state)
 				 "      count          stack, innermost fu\n"
 				 "        500  50.00%  schedule < futex_wa\n"
 				 "\n"
-				 "k functions or stacks  e event  o order \n");
+				 "k functions or stacks  e event  z set to\n");
 	live_view__clear(&v);
 	assert_null(v.event);
+}
+
+/* Without an interval the totals are alone in a line, with one they are above it or behind it. */
+static void test_pairs(void **state)
+{
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	static struct live_view v;
+
+	fill(&v, 1, "id=sched_get_priority_max");
+	v.key = LIVE_PAIRS;
+	v.nr_queries = 1;
+	v.nr_pairs = 40;
+	v.gaps = 3;
+	v.lost = 1;
+	v.pairs = copy("syscalls");
+	live_view__text(&v, 80, 24, false, &b);
+	assert_string_equal(
+		b.s,
+		"40 pairs in 2.50 s, 3 across a gap, 1 event lost: trace.stk\n"
+		"1 group of syscalls, since the start\n"
+		"     count  rate/s     sum*      p50      p99      max  group\n"
+		"        40    16.0  1.00 ms  2.50 us  9.00 us   100 us  id=sched_get_priority_ma\n");
+	strbuf__reset(&b);
+	v.pair_order = LIVE_BY_P99;
+	v.interval_ns = 500000000;
+	v.rate = 4;
+	live_view__text(&v, 80, 7, true, &b);
+	assert_string_equal(
+		b.s,
+		"40 pairs in 2.50 s, 4/s now, 3 across a gap, 1 event lost: trace.stk\n"
+		"1 group of syscalls, now: the last 500 ms, all: since the start\n"
+		"        count  rate/s      sum      p50     p99*      max  group\n"
+		"all        40    16.0  1.00 ms  2.50 us  9.00 us   100 us  id=sched_get_priority\n"
+		"now         2    4.00  5.00 us  2.00 us  3.00 us  3.00 us  _max\n"
+		"\n"
+		"k functions, stacks or pairs  o order  z set to zero  q quit\n");
+	strbuf__reset(&b);
+	v.nr_queries = 2;
+	live_view__text(&v, 137, 5, true, &b);
+	assert_non_null(
+		strstr(b.s, "\n        40    16.0  1.00 ms  2.50 us  9.00 us   100 us  id"));
+	strbuf__reset(&b);
+	live_view__text(&v, 137, 6, true, &b);
+	assert_non_null(strstr(
+		b.s, "\n now count  rate/s      sum      p50      p99      max   all count  rate/s"
+		     "      sum      p50     p99*      max  group\n"
+		     "         2    4.00  5.00 us  2.00 us  3.00 us  3.00 us          40    16.0"
+		     "  1.00 ms  2.50 us  9.00 us   100 us  id=sched_get_priority_max\n"));
+	assert_non_null(strstr(b.s, "\nk functions, stacks or pairs  e pairs  o order  z"));
+	live_view__clear(&v);
+	assert_null(v.pairs);
+}
+
+/* A name that is too long for its line continues in the next one, by words. */
+static void test_long_names(void **state)
+{
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	static struct live_view v;
+
+	fill(&v, 1, "page_type=anon locked=1");
+	v.key = LIVE_PAIRS;
+	v.interval_ns = 1;
+	v.rows[0].now = (struct live_times){ 0 };
+	live_view__text(&v, 80, 24, false, &b);
+	assert_non_null(strstr(b.s, "  page_type=anon \nnow         0       0        -        -  "
+				    "      -        -  locked=1\n"));
+	assert_int_equal(check_size(&b, 80, 24), 5);
+	live_view__clear(&v);
 }
 
 /* Before the first event there are neither rows nor a whole. */
@@ -125,10 +199,9 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_sizes),	   cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_stacks),	   cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_long_names), cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
