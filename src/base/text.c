@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Human-readable numbers, durations and sizes. */
+/* Human-readable numbers, durations and sizes; widths. */
 #include "text.h"
 
 #include <inttypes.h>
@@ -59,4 +59,17 @@ struct text text__bytes(uint64_t v)
 		d /= 1000;
 	snprintf(t.s, sizeof(t.s), "%.*f %s", i ? 2 : 0, d, units[i]);
 	return t;
+}
+
+size_t text__fit(const char *s, size_t len, unsigned int columns)
+{
+	unsigned int nr = 0;
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		nr += ((unsigned char)s[i] & 0xc0) != 0x80;
+		if (nr > columns)
+			break;
+	}
+	return i;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Human-readable numbers, for "%s" of a printf(): text__number(1234).s is "1,234", valid until the
- * end of the statement.
+ * end of the statement; and how wide text is.
  */
 #ifndef TEXT_H
 #define TEXT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct text {
@@ -16,5 +17,8 @@ struct text text__number(uint64_t v); /* "1,234,567" */
 /* Three significant digits, and whole ns and s: "7 ns", "1.23 ms", "1234 s". */
 struct text text__ns(unsigned __int128 ns);
 struct text text__bytes(uint64_t v); /* "12.35 MB" */
+
+/* How many bytes of UTF-8 text fit into so many columns: a character is a column. */
+size_t text__fit(const char *s, size_t len, unsigned int columns);
 
 #endif /* TEXT_H */

@@ -20,18 +20,11 @@ unsigned int live_view__room(unsigned int height)
 	return MIN(height - LIVE_OTHER_LINES, LIVE_MAX_ROWS + 0u);
 }
 
-/* Ends the line that starts at `from`, with at most width columns: a character is a column. */
+/* Ends the line that starts at `from`, with at most width columns. */
 static void end_line(struct strbuf *b, size_t from, unsigned int width)
 {
-	unsigned int columns = 0;
-	size_t i;
-
-	for (i = from; i < b->len; i++) {
-		columns += ((unsigned char)b->s[i] & 0xc0) != 0x80;
-		if (columns > width)
-			break;
-	}
-	b->len = MIN(b->len, i);
+	if (b->len > from)
+		b->len = from + text__fit(b->s + from, b->len - from, width);
 	strbuf__putc(b, '\n');
 }
 
@@ -98,24 +91,19 @@ static void put_title(const struct live_view *v, unsigned int width, struct strb
  */
 enum layout { ONE_LINE, TWO_LINES, WIDE_LINE };
 
-static unsigned int nr_columns(const char *text)
-{
-	unsigned int nr = 0;
-
-	for (; *text; text++)
-		nr += ((unsigned char)*text & 0xc0) != 0x80;
-	return nr;
-}
-
 static enum layout layout_of(const struct live_view *v, unsigned int width, unsigned int room)
 {
-	unsigned int longest = 0, i;
+	unsigned int i;
 
 	if (v->key != LIVE_PAIRS || !v->interval_ns || room < 2)
 		return ONE_LINE;
-	for (i = 0; i < v->nr_rows; i++)
-		longest = MAX(longest, nr_columns(v->rows[i].text ?: ""));
-	return width >= WIDE_COLUMNS + longest ? WIDE_LINE : TWO_LINES;
+	for (i = 0; i < v->nr_rows && width >= WIDE_COLUMNS; i++) {
+		const char *name = v->rows[i].text ?: "";
+
+		if (name[text__fit(name, strlen(name), width - WIDE_COLUMNS)])
+			break;
+	}
+	return width >= WIDE_COLUMNS && i == v->nr_rows ? WIDE_LINE : TWO_LINES;
 }
 
 /* first: head of the first column; marked: the column of the order has an asterisk. */
@@ -178,17 +166,12 @@ static void put_times(const struct live_times *t, uint64_t ns, struct strbuf *b)
 /* How much of the text fits into width columns, if possible without dividing a word. */
 static size_t first_part(const char *text, unsigned int width)
 {
-	unsigned int columns = 0;
-	size_t i, blank = 0;
+	size_t len = text__fit(text, strlen(text), width), i;
 
-	for (i = 0; text[i]; i++) {
-		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
-		if (columns > width)
-			return blank ?: i;
-		if (text[i] == ' ')
-			blank = i + 1;
-	}
-	return i;
+	for (i = len; text[len] && i; i--)
+		if (text[i - 1] == ' ')
+			return i;
+	return len;
 }
 
 static void put_pair_row(const struct live_view *v, const struct live_row *row, enum layout layout,

@@ -118,10 +118,10 @@ static void put_title(struct annotated *an, const struct annotate_function *f, c
 	frame.guessed = false;
 	strbuf__puts(b, "# ");
 	frame__function(&an->rd.names, b, &frame);
-	strbuf__printf(b, ": %s of %s events (", text__number(count).s, text__number(events).s);
+	strbuf__printf(b, ": %s in %s of %s events (", an->children ? "anywhere" : "innermost",
+		       text__number(count).s, text__number(events).s);
 	out__percent(b, count, events, 0);
-	strbuf__printf(b, "%%) %s\n",
-		       an->children ? "have it in a stack" : "have their innermost frame in it");
+	strbuf__puts(b, "%)\n");
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
@@ -163,9 +163,13 @@ static void put_instructions(struct annotated *an, const struct annotate_functio
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The text of a line, or "". */
-static void put_text(struct strbuf *b, const struct source_text *t, unsigned int line)
+#define TEXT_AT 29 /* columns before the text of a line */
+
+/* The text of a line, or "".  On a terminal it is cut: wrapped text would look like lines. */
+static void put_text(struct out *o, const struct source_text *t, unsigned int line)
 {
+	struct strbuf *b = &o->b;
+	size_t from = b->len;
 	unsigned int i;
 
 	if (!line || line > t->nr)
@@ -173,6 +177,8 @@ static void put_text(struct strbuf *b, const struct source_text *t, unsigned int
 	for (i = 0; i < t->lengths[line] && t->lines[line][i] == '\t'; i++)
 		strbuf__pad(b, ' ', 8);
 	strbuf__safe(b, t->lines[line] + i, t->lengths[line] - i);
+	if (o->terminal && o->width > TEXT_AT && b->len > from)
+		b->len = from + text__fit(b->s + from, b->len - from, o->width - TEXT_AT);
 }
 
 static bool is_in_line(const struct inlined_line *in, const struct source_line *l)
@@ -244,7 +250,7 @@ static void put_line(struct annotated *an, const struct annotate_function *f,
 		strbuf__printf(b, "%6u  ", l->line);
 	else
 		strbuf__puts(b, "     ?  lines unknown");
-	put_text(b, t, l->line);
+	put_text(&an->out, t, l->line);
 	strbuf__putc(b, '\n');
 }
 
@@ -252,7 +258,7 @@ static void put_context(struct annotated *an, const struct source_text *t, unsig
 {
 	out__paint(&an->out, OUT_DIM);
 	strbuf__printf(&an->out.b, "%21s%6u  ", "", line);
-	put_text(&an->out.b, t, line);
+	put_text(&an->out, t, line);
 	out__paint(&an->out, OUT_PLAIN);
 	strbuf__putc(&an->out.b, '\n');
 }

@@ -67,9 +67,10 @@ int report__check_follow(struct report *rp)
 	if (code)
 		return code;
 	if (rp->by && strcmp(rp->by, "event") && !rp->nr_queries)
-		return ui__usage_error(rp->rd.command,
-				       "with --follow, --by groups pairs: give --preset, or --start "
-				       "and --end");
+		return ui__usage_error(
+			rp->rd.command,
+			"with --follow, --by groups pairs: give --preset, or --start "
+			"and --end");
 	if (rp->folded || rp->rd.flamegraph || rp->tree || rp->flat || rp->rd.json || rp->folding ||
 	    rp->weigh || rp->print_sql || rp->rd.names.inlines || rp->min != MIN_SHARE)
 		return ui__usage_error(

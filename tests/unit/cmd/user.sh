@@ -130,12 +130,21 @@ want "stacks --json --inline" "outer $(line_of outer) innermost $(line_of innerm
 # ---- annotated source
 "$so" annotate --sysroot root prog.stk outer >out 2>err
 want "annotate" 0 $?
-has "annotate" '^# outer \[prog\]: 1 of 1 events \(100.00%\) have their innermost frame' out
+has "annotate" '^# outer \[prog\]: innermost in 1 of 1 events \(100.00%\)$' out
 has "annotate" '^# .*/inlined.c$' out
 has "annotate" "^         1  100.00%  *$(line_of outer)  +middle\(\); /\* line outer \*/\$" out
 has "annotate: context" "^ {21} *$(($(line_of outer) - 1))  +depth \+= 3;\$" out
 has "annotate: context" "^ {21} *$(($(line_of outer) + 1))  +depth \+= 4;\$" out
 has_not "annotate: another function" 'line middle|int main' out
+if command -v script >/dev/null; then
+	STACKONCE_PAGER='' TERM=dumb script -qec \
+		"stty cols 50; $so annotate --sysroot root prog.stk outer" /dev/null </dev/null |
+		tr -d '\r' >out
+	has "annotate on a narrow terminal" \
+		"^         1  100.00%  *$(line_of outer)  +middle\(\); /\* \$" out
+else
+	echo "not tested: annotate on a terminal (script(1) is missing)"
+fi
 "$so" annotate --json --sysroot root prog.stk outer | jq -r \
 	'select(.type == "line") | "\(.line) \(.self) \(.text | ltrimstr("\t"))"' >out
 want "annotate --json" "$(line_of outer) 1 middle(); /* line outer */" "$(cat out)"

@@ -132,7 +132,7 @@ static void test_intervals(void **state)
 static void test_order(void **state)
 {
 	static const char *const first[NR_LIVE_PAIR_ORDERS] = {
-		[LIVE_BY_SUM] = "b=1",	 [LIVE_BY_COUNT] = "b=1", [LIVE_BY_P50] = "b=2",
+		[LIVE_BY_SUM] = "b=1", [LIVE_BY_COUNT] = "b=1", [LIVE_BY_P50] = "b=2",
 		[LIVE_BY_P99] = "b=3", [LIVE_BY_MAX] = "b=3",
 	};
 	struct pair_query q = { .start = "begin", .end = "finish", .by = "b" };
