@@ -134,7 +134,7 @@ static int parse_options(struct report *rp, int argc, char **argv)
 	int code = reading__options(&rp->rd, &cmd_report, argc, argv);
 
 	rp->tree |= rp->callees;
-	rp->rd.no_notes = rp->folded;
+	rp->rd.no_notes = rp->folded || rp->print_sql;
 	rp->flat |= rp->no_children;
 	rp->rd.names.inlines |= rp->unit == UNIT_LINE;
 	code = code ?: check_options(rp) ?: report__check_follow(rp);

@@ -2,8 +2,8 @@
 /*
  * The report command: report.c has the options and the loop, report_keys.c what events are grouped
  * and weighed by, report_put.c lists of stacks, report_flat.c flat profiles, report_tree.c trees,
- * report_flames.c flame graphs and folded stacks, report_sql.c the question as a query, and
- * report_follow.c starts the view of --follow.
+ * report_flames.c flame graphs and folded stacks, report_sql.c the question as a query,
+ * report_sql_filter.c its filters, and report_follow.c starts the view of --follow.
  */
 #ifndef CMD_REPORT_H
 #define CMD_REPORT_H

@@ -5,11 +5,10 @@
 
 #include "cleanup.h"
 #include "log.h"
-#include "report.h"
+#include "report_sql.h"
 #include "ui/need.h"
 
-/* Text between two quotes, which are doubled in it. */
-static void put_quoted(struct strbuf *b, const char *s, char quote)
+void sql__put_quoted(struct strbuf *b, const char *s, char quote)
 {
 	strbuf__putc(b, quote);
 	for (; *s; s++) {
@@ -25,13 +24,21 @@ static const char *field_name(const char *name)
 	return strncmp(name, "field.", 6) ? name : name + 6;
 }
 
-/* The names of the keys, each followed by a comma. */
-static void put_keys(struct report *rp, struct strbuf *b)
+/* Whether the stacks of an event give the value: these are grouped by anyway. */
+static bool is_of_frames(enum value_name name)
+{
+	return name == VALUE_SYM || name == VALUE_CALLER || name == VALUE_FILE;
+}
+
+/* The names of the keys, each followed by a comma; of_frames: those that stacks give, too. */
+static void put_keys(struct report *rp, bool of_frames, struct strbuf *b)
 {
 	unsigned int i;
 
 	for (i = 0; i < rp->spec.nr_keys; i++) {
-		put_quoted(b, rp->keys[i].name, '"');
+		if (!of_frames && is_of_frames(rp->keys[i].generic))
+			continue;
+		sql__put_quoted(b, rp->keys[i].name, '"');
 		strbuf__puts(b, ", ");
 	}
 }
@@ -42,6 +49,29 @@ static void put_stacks(const struct report *rp, struct strbuf *b)
 	strbuf__puts(b, rp->spec.stacks & STACKS_KERNEL ? "_kstack" : "");
 	strbuf__puts(b, rp->spec.stacks == (STACKS_KERNEL | STACKS_USER) ? ", " : "");
 	strbuf__puts(b, rp->spec.stacks & STACKS_USER ? "_ustack" : "");
+}
+
+void sql__put_frame_name(struct strbuf *b, enum value_name name, unsigned int stacks)
+{
+	const char *value = name == VALUE_FILE ?
+				    "coalesce(mod, CASE kind WHEN 'kernel' THEN '[kernel]' "
+				    "ELSE '[unknown]' END)" :
+				    "coalesce(sym, coalesce(mod || '+', '') || hex(ip))";
+	bool is_caller = name == VALUE_CALLER, both = stacks == (STACKS_KERNEL | STACKS_USER);
+
+	strbuf__puts(b, both ? "coalesce(" : "");
+	if (stacks & STACKS_KERNEL)
+		strbuf__printf(b, "(SELECT %s FROM frames WHERE stack = _kstack AND nr = %d)",
+			       value, is_caller);
+	strbuf__puts(b, both ? ", " : "");
+	if (stacks & STACKS_USER)
+		strbuf__printf(b, "(SELECT %s FROM frames WHERE stack = _ustack AND nr = %s)",
+			       value,
+			       !is_caller ? "0" :
+			       !both	  ? "1" :
+					    "NOT EXISTS (SELECT 1 FROM frames WHERE stack = "
+					    "_kstack)");
+	strbuf__puts(b, both ? ")" : "");
 }
 
 /* ---- which events ---------------------------------------------------------------------------- */
@@ -87,7 +117,7 @@ static void put_comm(struct strbuf *b, const char *globs)
 		glob = strndup(globs, len);
 		b->failed |= !glob;
 		strbuf__puts(b, "_comm GLOB ");
-		put_quoted(b, glob ?: "", '\'');
+		sql__put_quoted(b, glob ?: "", '\'');
 		if (glob && glob__matches(glob, "<idle>") > 0)
 			strbuf__puts(b, " OR _tid = 0");
 		strbuf__puts(b, globs[len] ? " OR " : "");
@@ -162,28 +192,35 @@ static bool is_separate(struct report *rp, const struct stk_event_type *t)
 	return false;
 }
 
-/* The names of the selected types that are not separate. */
-static unsigned int put_other_types(struct report *rp, struct strbuf *b)
+/* The types that have no table of their own, as a list of names, and what they have in common. */
+struct other_types {
+	unsigned int nr;
+	struct strbuf names, condition;
+};
+
+static void add_other_type(struct other_types *o, const struct stk_event_type *t,
+			   const struct strbuf *condition)
 {
-	unsigned int i, nr = 0;
+	_cleanup_free_ char *name = event__full_name(t);
 
-	for (i = 0; i < stk_reader__nr_types(rp->rd.reader); i++) {
-		const struct stk_event_type *t = stk_reader__type(rp->rd.reader, i);
-		_cleanup_free_ char *name = NULL;
-
-		if (!is_selected(rp, t) || is_separate(rp, t))
-			continue;
-		name = event__full_name(t);
-		b->failed |= !name;
-		strbuf__puts(b, nr++ ? ", " : "");
-		put_quoted(b, name ?: "", '\'');
-	}
-	return nr;
+	o->names.failed |= !name;
+	if (!o->nr && condition->len)
+		strbuf__add(&o->condition, condition->s, condition->len);
+	strbuf__puts(&o->names, o->nr++ ? ", " : "");
+	sql__put_quoted(&o->names, name ?: "", '\'');
 }
 
-/* The events of a type with keys and weight as columns; NULL: those of types, "" for all types. */
+static bool is_same(const struct strbuf *a, const struct strbuf *b)
+{
+	return a->len == b->len && (!a->len || !memcmp(a->s, b->s, a->len));
+}
+
+/*
+ * The events of a type with keys and weight as columns; NULL: those of types, "" for all types.
+ * condition: " AND ...", or empty.
+ */
 static void put_source(struct report *rp, struct strbuf *b, const struct stk_event_type *t,
-		       const struct strbuf *types)
+		       const struct strbuf *types, const struct strbuf *condition)
 {
 	_cleanup_free_ char *table = t ? event__full_name(t) : strdup("events");
 	const char *weight = rp->weight_name ? field_name(rp->weight_name) : NULL;
@@ -193,14 +230,16 @@ static void put_source(struct report *rp, struct strbuf *b, const struct stk_eve
 	b->failed |= !table;
 	strbuf__puts(b, "  SELECT ");
 	for (i = 0; i < rp->spec.nr_keys; i++) {
+		if (is_of_frames(rp->keys[i].generic))
+			continue;
 		if (rp->keys[i].generic != NR_VALUE_NAMES)
 			strbuf__puts(b, value_names[rp->keys[i].generic].column);
 		else if (t && has_field(rp, rp->spec.keys[i], t))
-			put_quoted(b, field_name(rp->keys[i].name), '"');
+			sql__put_quoted(b, field_name(rp->keys[i].name), '"');
 		else
 			strbuf__puts(b, "NULL");
 		strbuf__puts(b, " AS ");
-		put_quoted(b, rp->keys[i].name, '"');
+		sql__put_quoted(b, rp->keys[i].name, '"');
 		strbuf__puts(b, ", ");
 	}
 	put_stacks(rp, b);
@@ -208,11 +247,11 @@ static void put_source(struct report *rp, struct strbuf *b, const struct stk_eve
 		weight = value_names[values__generic(rp->values, rp->spec.weight)].column;
 	if (weight) {
 		strbuf__puts(b, ", ");
-		put_quoted(b, weight, '"');
+		sql__put_quoted(b, weight, '"');
 		strbuf__puts(b, " AS _value");
 	}
 	strbuf__puts(b, " FROM ");
-	put_quoted(b, table ?: "", '"');
+	sql__put_quoted(b, table ?: "", '"');
 	if (!t && types->len) {
 		begin_condition(b, &any);
 		strbuf__puts(b, "_event IN (");
@@ -222,35 +261,61 @@ static void put_source(struct report *rp, struct strbuf *b, const struct stk_eve
 	put_selection(rp, b, &any);
 	if (weight) {
 		begin_condition(b, &any);
-		put_quoted(b, weight, '"');
+		sql__put_quoted(b, weight, '"');
 		strbuf__puts(b, " >= 0)");
+	}
+	if (condition->len) {
+		const size_t skip = any ? 0 : strlen(" AND");
+
+		strbuf__puts(b, any ? "" : " WHERE");
+		strbuf__add(b, condition->s + skip, condition->len - skip);
 	}
 	strbuf__putc(b, '\n');
 }
 
-/* One SELECT for each type that has what is asked for, and one for the others; returns how many. */
-static unsigned int put_sources(struct report *rp, struct strbuf *b)
+/* The SELECT of a type, unless it is one of the others; an exit code. */
+static int put_type(struct report *rp, struct strbuf *b, const struct stk_event_type *t,
+		    struct other_types *others, unsigned int *nr)
 {
 	bool by_field = rp->weight_name && !value_name__is_generic(rp->weight_name);
-	_cleanup_(strbuf__free) struct strbuf others = { 0 };
-	unsigned int i, nr = 0;
+	struct sql_condition c = { 0 };
+	int code = report__sql_condition(rp, t, &c);
 
-	for (i = 0; i < stk_reader__nr_types(rp->rd.reader); i++) {
-		const struct stk_event_type *t = stk_reader__type(rp->rd.reader, i);
-
-		if (!is_selected(rp, t) || !is_separate(rp, t))
-			continue;
-		strbuf__puts(b, nr++ ? "  UNION ALL\n" : "");
-		put_source(rp, b, t, NULL);
+	if (code || !c.is_selected) {
+		/* nothing of it */
+	} else if (is_separate(rp, t) || (!by_field && c.has_fields) ||
+		   (!by_field && others->nr && !is_same(&others->condition, &c.text))) {
+		strbuf__puts(b, (*nr)++ ? "  UNION ALL\n" : "");
+		put_source(rp, b, t, NULL, &c.text);
+	} else if (!by_field) {
+		add_other_type(others, t, &c.text);
 	}
-	if (by_field || !put_other_types(rp, &others))
-		return nr;
-	if (!nr && !rp->rd.sel.has_events)
-		strbuf__reset(&others);
-	strbuf__puts(b, nr ? "  UNION ALL\n" : "");
-	put_source(rp, b, NULL, &others);
-	b->failed |= strbuf__failed(&others);
-	return nr + 1;
+	b->failed |= strbuf__failed(&c.text);
+	strbuf__free(&c.text);
+	return code;
+}
+
+/* One SELECT for each type that has what is asked for, and one for the others. */
+static int put_sources(struct report *rp, struct strbuf *b, unsigned int *ret_nr)
+{
+	struct other_types others = { 0 };
+	unsigned int i, nr = 0;
+	int code = CMD_OK;
+
+	for (i = 0; i < stk_reader__nr_types(rp->rd.reader) && !code; i++)
+		if (is_selected(rp, stk_reader__type(rp->rd.reader, i)))
+			code = put_type(rp, b, stk_reader__type(rp->rd.reader, i), &others, &nr);
+	if (others.nr && !code) {
+		if (!nr && !rp->rd.sel.has_events && !rp->rd.sel.has_filter)
+			strbuf__reset(&others.names);
+		strbuf__puts(b, nr++ ? "  UNION ALL\n" : "");
+		put_source(rp, b, NULL, &others.names, &others.condition);
+	}
+	b->failed |= strbuf__failed(&others.names) || strbuf__failed(&others.condition);
+	strbuf__free(&others.names);
+	strbuf__free(&others.condition);
+	*ret_nr = nr;
+	return code;
 }
 
 /* ---- the query ------------------------------------------------------------------------------- */
@@ -276,6 +341,37 @@ static const char *list_of(const struct report *rp)
 	return rp->spec.how == WEIGH_SUM ? "sum(_weight)" : "max(_weight)";
 }
 
+/* The stacks with the names that their frames give; returns the name of that table. */
+static const char *put_named(struct report *rp, struct strbuf *b)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < rp->spec.nr_keys; i++) {
+		if (!is_of_frames(rp->keys[i].generic))
+			continue;
+		strbuf__puts(b, nr++ ? ",\n    " : "named AS (\n  SELECT *, ");
+		sql__put_frame_name(b, rp->keys[i].generic, rp->spec.stacks);
+		strbuf__puts(b, " AS ");
+		sql__put_quoted(b, rp->keys[i].name, '"');
+	}
+	strbuf__puts(b, nr ? "\n  FROM stacks\n), " : "");
+	return nr ? "named" : "stacks";
+}
+
+static void put_lists(struct report *rp, struct strbuf *b)
+{
+	const char *from = put_named(rp, b);
+
+	strbuf__printf(b, "lists AS (\n  SELECT *, %s OVER (PARTITION BY ", list_of(rp));
+	put_keys(rp, true, b);
+	b->len -= strlen(", ");
+	strbuf__puts(b, ") AS _list,\n    row_number() OVER (PARTITION BY ");
+	put_keys(rp, true, b);
+	b->len -= strlen(", ");
+	strbuf__printf(b, " ORDER BY %s DESC) AS _nr\n  FROM %s\n)\n",
+		       rp->weight_name ? "_weight" : "_count", from);
+}
+
 static void put_query(struct report *rp, struct strbuf *b, const struct strbuf *sources)
 {
 	uint64_t top = rp->top == UINT64_MAX ? STACKS_TOP : rp->top;
@@ -284,23 +380,18 @@ static void put_query(struct report *rp, struct strbuf *b, const struct strbuf *
 	strbuf__puts(b, "WITH selected AS (\n");
 	strbuf__add(b, sources->s, sources->len);
 	strbuf__puts(b, "), stacks AS (\n  SELECT ");
-	put_keys(rp, b);
+	put_keys(rp, false, b);
 	put_stacks(rp, b);
 	strbuf__puts(b, ", count(*) AS _count");
 	if (rp->weight_name)
 		strbuf__printf(b, ", %s AS _weight", sum_of(rp));
 	strbuf__puts(b, "\n  FROM selected GROUP BY ");
-	put_keys(rp, b);
+	put_keys(rp, false, b);
 	put_stacks(rp, b);
-	strbuf__printf(b, "\n), lists AS (\n  SELECT *, %s OVER (PARTITION BY ", list_of(rp));
-	put_keys(rp, b);
-	b->len -= strlen(", ");
-	strbuf__puts(b, ") AS _list,\n    row_number() OVER (PARTITION BY ");
-	put_keys(rp, b);
-	b->len -= strlen(", ");
-	strbuf__printf(b, " ORDER BY %s DESC) AS _nr\n  FROM stacks\n)\nSELECT ",
-		       rp->weight_name ? "_weight" : "_count");
-	put_keys(rp, b);
+	strbuf__puts(b, "\n), ");
+	put_lists(rp, b);
+	strbuf__puts(b, "SELECT ");
+	put_keys(rp, true, b);
 	put_stacks(rp, b);
 	strbuf__printf(b, ", _count AS count%s FROM lists",
 		       rp->weight_name ? ", _weight AS weight" : "");
@@ -313,29 +404,19 @@ static void put_query(struct report *rp, struct strbuf *b, const struct strbuf *
 	strbuf__puts(b, "_nr;\n");
 }
 
-/* Frames are rows of other tables, and not all that selects events can be said in SQL. */
+/* A query has the columns of one recording. */
 static int check_columns(const struct report *rp)
 {
-	const struct selection *sel = &rp->rd.sel;
-	uint64_t from, to;
 	unsigned int i;
 
 	if (rp->rd.nr_paths > 1)
 		return ui__usage_error(rp->rd.command, "--print-sql: a query is about one "
 						       "recording: give one FILE");
-	if (sel->has_filter)
-		return ui__usage_error(rp->rd.command,
-				       "--print-sql excludes --filter: add a condition to WHERE");
-	if (sel->nr_times && !selection__times(sel, &from, &to))
-		return ui__usage_error(rp->rd.command,
-				       "--print-sql needs --time in seconds of the recording's "
-				       "clock");
 	for (i = 0; i < rp->spec.nr_keys; i++)
-		if (rp->keys[i].generic == VALUE_SYM || rp->keys[i].generic == VALUE_CALLER ||
-		    rp->keys[i].generic == VALUE_FILE || rp->keys[i].generic == VALUE_HOST)
+		if (rp->keys[i].generic == VALUE_HOST)
 			return ui__usage_error(rp->rd.command,
-					       "--print-sql: '%s' is no column of events: group by "
-					       "others, and join the table 'frames' with them",
+					       "--print-sql: a query is about one recording, whose "
+					       "events have one host: leave out '%s' of --by",
 					       rp->keys[i].name);
 	if (rp->spec.weighed && rp->spec.how == WEIGH_HIST)
 		return ui__usage_error(rp->rd.command,
@@ -376,10 +457,13 @@ int report__put_sql(struct report *rp)
 {
 	_cleanup_(strbuf__free) struct strbuf sources = { 0 }, query = { 0 };
 	int code = check_columns(rp) ?: read_types(rp);
+	unsigned int nr = 0;
 
+	code = code ?: put_sources(rp, &sources, &nr);
 	if (code)
 		return code;
-	if (!put_sources(rp, &sources)) {
+	/* without events, times that refer to them are unknown */
+	if (!nr || (rp->rd.sel.nr_times && !rp->rd.begun)) {
 		log_err(0, "'%s' has no event that the query could be about", rp->rd.path);
 		return CMD_FAILURE;
 	}

@@ -27,6 +27,10 @@ record small addresses flags user latency losses aliases hostile strings guesses
 	latency.stk losses.stk aliases.stk strings.stk guesses.stk replaced.stk ||
 	fail "answers differ"
 
+"$python" "$here/sql_report.py" "$so" small.stk addresses.stk flags.stk user.stk latency.stk \
+	losses.stk strings.stk guesses.stk replaced.stk "$golden/demo.stk" "$golden/waits.stk" ||
+	fail "queries of report differ"
+
 # Pairs are those of latency.
 is "$("$so" latency --start sys_enter --end sys_exit --json latency.stk |
 	jq -s 'map(select(.type == "group")) | map(.count) | add')" "pairs" \
