@@ -59,11 +59,12 @@ static const struct command commands[] = {
 	  { "--ns", "--json --stacks", "--ids", "--full", "--no-stacks --fields pid",
 	    "--fields time,comm,prev_comm,kstack --json",
 	    "--filter event.time>5&&!(comm~\"a*\")||ustack~\"*c*\"" } },
-	{ &cmd_export, { "fsmb", "fsmb1" } },
+	{ &cmd_export, { "fsmb", "fsmb1", "ctf --force" } },
 };
 
 static int fds[MAX_FILES];
 static char paths[MAX_FILES][32];
+static char directory[48]; /* for formats that are one */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -73,6 +74,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 			abort();
 		snprintf(paths[i], sizeof(paths[i]), "/proc/self/fd/%d", fds[i]);
 	}
+	snprintf(directory, sizeof(directory), "/tmp/stackonce-fuzz-%d", getpid());
 	ui__set_log_level(STK_LOG_WARN);
 	return 0;
 }
@@ -109,7 +111,7 @@ static unsigned int put_files(const uint8_t *data, size_t size, char **ret_text)
 }
 
 /*
- * export FORMAT FILE... -o -, annotate FILE... FUNCTION, diff OPTIONS FILE FILE, and for the others
+ * export FORMAT FILE... -o OUTPUT, annotate FILE... FUNCTION, diff OPTIONS FILE FILE, and for the others
  * COMMAND OPTIONS FILE...
  */
 static int run(const struct cmd *cmd, const char *options, unsigned int nr_files, char *text)
@@ -125,7 +127,7 @@ static int run(const struct cmd *cmd, const char *options, unsigned int nr_files
 		argc++;
 	if (cmd == &cmd_export) {
 		argv[argc++] = "-o";
-		argv[argc++] = "-";
+		argv[argc++] = strncmp(options, "ctf", 3) ? "-" : directory;
 	} else {
 		argv[argc++] = "--no-symbols";
 	}
