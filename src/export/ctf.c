@@ -43,11 +43,13 @@ static bool is_stream(const char *name)
 static bool is_ours(const char *name, int fd)
 {
 	char head[sizeof(CTF_SIGNATURE) - 1];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	uint32_t magic = CTF_MAGIC;
 
 	if (strcmp(name, METADATA))
-		return is_stream(name);
-	return pread(fd, head, sizeof(head), 0) == sizeof(head) &&
-	       !memcmp(head, CTF_SIGNATURE, sizeof(head));
+		return is_stream(name) && (!n || (n >= (ssize_t)sizeof(magic) &&
+						  !memcmp(head, &magic, sizeof(magic))));
+	return n == sizeof(head) && !memcmp(head, CTF_SIGNATURE, sizeof(head));
 }
 
 static const struct output_dir_kind kind = { "a CTF trace", METADATA, is_ours };
@@ -181,7 +183,7 @@ static int write_metadata(struct ctf *c)
 	if (err)
 		return err;
 	err = strbuf__failed(&text) ? -ENOMEM : output__write_to(fd, text.s, text.len);
-	return err ? log_err(err, "write the metadata") : 0;
+	return err ? output_dir__failed(c->dir, METADATA, err) : 0;
 }
 
 static void put_summary(const struct ctf *c, struct strbuf *summary)

@@ -36,6 +36,7 @@ struct ctf_stream {
 	const struct ctf_streams *streams;
 	enum ctf_stream_class class;
 	uint32_t cpu;
+	char name[48]; /* of the file */
 	int fd;
 	struct strbuf packet; /* head and events; empty: none begun */
 	uint64_t begin, end; /* times of the packet's events, or of its losses */
@@ -71,6 +72,7 @@ static int new_stream(struct ctf_streams *streams, enum ctf_stream_class class, 
 	s->streams = streams;
 	s->class = class;
 	s->cpu = cpu;
+	snprintf(s->name, sizeof(s->name), "%s", name);
 	*ret_stream = s;
 	return 0;
 }
@@ -168,7 +170,7 @@ static int write_packet(struct ctf_stream *s, size_t len)
 	err = output__write_to(s->fd, s->packet.s, len);
 	s->has_events = s->has_losses = false;
 	s->has_packets = true;
-	return err ? log_err(err, "write the stream of CPU %" PRIu32, s->cpu) : 0;
+	return err ? output_dir__failed(s->streams->dir, s->name, err) : 0;
 }
 
 static int begin_packet(struct ctf_stream *s, uint64_t ts)

@@ -198,6 +198,11 @@ int output_dir__create(struct output_dir *d, const char *name, int *ret_fd)
 	return 0;
 }
 
+int output_dir__failed(const struct output_dir *d, const char *name, int err)
+{
+	return log_err(err, "write '%s' in '%s'", name, d->path);
+}
+
 /* ---- commit ---------------------------------------------------------------------------------- */
 
 static int name_files(struct output_dir *d)

@@ -27,6 +27,8 @@ int output_dir__open(const struct output_opts *opts, const struct output_dir_kin
 		     struct output_dir **ret_dir);
 /* A new file, to be written by output__write_to(); it belongs to the directory. */
 int output_dir__create(struct output_dir *d, const char *name, int *ret_fd);
+/* Logs that writing the file failed; returns err. */
+int output_dir__failed(const struct output_dir *d, const char *name, int err);
 /* Call when all files are written: gives the directory its name. */
 int output_dir__commit(struct output_dir *d);
 /* Discards what was not committed.  NULL is fine. */

@@ -117,13 +117,33 @@ static void escapes(void **state)
 	check_safe("\342\200\256a\\", 5, "\\xe2\\x80\\xaea\\");
 }
 
+static void check_utf8(const char *s, size_t n, const char *expected, size_t len)
+{
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+
+	strbuf__utf8(&b, s, n);
+	assert_int_equal(b.len, len);
+	assert_memory_equal(b.s, expected, len);
+}
+
+/* What is not UTF-8, or is escaped in JSON, becomes the character of its number. */
+static void utf8(void **state)
+{
+	(void)state;
+	check_utf8("", 0, "", 0);
+	check_utf8("plain text, and more of it", 26, "plain text, and more of it", 26);
+	check_utf8("\033\"\\\n\0x", 6, "\033\"\\\n\0x", 6);
+	check_utf8("a\303\244\342\202\254", 6, "a\303\244\342\202\254", 6);
+	check_utf8("a\377b\244", 4, "a\303\277b\302\244", 6);
+	check_utf8("\303", 1, "\303\203", 2); /* cut */
+	check_utf8("\302\205", 2, "\303\202\302\205", 4); /* U+0085, a control */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(growth),
-		cmocka_unit_test(places),
-		cmocka_unit_test(escapes),
+		cmocka_unit_test(numbers), cmocka_unit_test(growth), cmocka_unit_test(places),
+		cmocka_unit_test(escapes), cmocka_unit_test(utf8),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

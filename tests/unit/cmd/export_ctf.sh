@@ -65,6 +65,9 @@ refused "'other' holds something else" --force -o other
 mv other/text other/cpu_text
 refused "'other' holds something else" --force -o other
 rm other/cpu_text
+cp small.stk other/cpu_9
+refused "'other' holds something else" --force -o other
+rm other/cpu_9
 echo '/* CTF 1.8 */' >other/metadata
 refused "'other' holds something else" --force -o other
 refused "'small.stk' exists and is not a directory" --force -o small.stk
@@ -79,8 +82,14 @@ export_quietly 'a link' --force small.stk -o link
 [ -L link ] || fail "the link was replaced"
 rm -f link
 [ -z "$(find . -name '.stackonce*')" ] || fail "left $(find . -name '.stackonce*')"
-# No space half way: nothing is left, and the old trace stays.
+# Failed, or killed, half way: nothing is left, and the old trace stays.
 "$make" large large.stk 20000 500
+(
+	trap '' XFSZ
+	ulimit -f 64
+	"$so" export ctf -q --force large.stk -o trace
+) 2>err && fail "a trace larger than the file size limit"
+grep -q "write '[a-z0-9_]*' in 'trace': File too large" err || fail "file size limit: $(cat err)"
 (
 	ulimit -f 64
 	"$so" export ctf -q --force large.stk -o trace
@@ -93,6 +102,7 @@ cmp -s trace/cpu_0 large/cpu_0 && fail "a failed export replaced a trace"
 "$odd" late late.stk 10 && "$odd" late later.stk 20 && "$odd" fields fields.stk &&
 	"$odd" cpus cpus.stk 600 && "$odd" packets packets.stk && "$odd" times times.stk || exit 1
 (
+	failed=0
 	ulimit -S -n 256
 	export_quietly '600 CPUs' cpus.stk -o cpus.ctf
 	[ "$failed" -eq 0 ]
