@@ -165,6 +165,23 @@ done
 cat later.counts times.counts >counts
 [ "$(cat counts)" = '3 1 ' ] || fail "babeltrace2 counts what was left out as $(cat counts)"
 
+# The wall clock, and what the trace says about its machine.
+[ "$(babeltrace2 --clock-seconds late.ctf | sed -n '1s/^\[\([0-9.]*\)\].*/\1/p')" = \
+	1790000001.235457890 ] || fail "the first late event is not at its time"
+for word in 'domain = "kernel"' 'sysname = "Linux"' 'hostname = "demo"' \
+	'kernel_release = "6.1.0-test"' 'tracer_name = "stackonce"' 'tracer_major = [0-9]*'; do
+	babeltrace2 convert -o ctf-metadata small.ctf | grep -q "^	$word;\$" ||
+		fail "the metadata lack $word"
+done
+
+# Traces of two hosts are read as one.
+"$split" hosts 2 latency.stk host || exit 1
+for host in 0 1; do
+	"$so" export ctf -q host.$host -o host.$host.ctf 2>/dev/null || fail "host.$host"
+done
+babeltrace2 host.0.ctf host.1.ctf 2>/dev/null | grep -c 'tid = ' >nr
+[ "$(cat nr)" -eq 198 ] || fail "two hosts have $(cat nr) events"
+
 cp "$golden"/*.stk .
 "$judge" "$here/ctf_equals.py" "$so" $(printf '%s.stk ' $kinds) large.stk rmap.stk waits.stk \
 	late.stk fields.stk packets.stk cpus.stk demo.stk segment.0,segment.1 ||
