@@ -4,7 +4,7 @@
  *   ctf_recording late FILE EVENTS  so many events on one CPU, each older than the one before
  *   ctf_recording fields FILE       fields of all kinds, and names that are keywords, or no names
  *   ctf_recording cpus FILE EVENTS  an event on each of so many CPUs
- *   ctf_recording packets FILE      records of up to 64 KiB
+ *   ctf_recording packets FILE      records of up to 64 KiB, and losses on a CPU without events
  *   ctf_recording times FILE        the largest times, and a wall clock that is none
  */
 #include <errno.h>
@@ -196,13 +196,16 @@ static void put_fields(struct stk_writer *w)
 	put(w, 3, 1004, 0, &call, sizeof(call), 0);
 	put(w, 2, 1005, 0, names, sizeof(names), 0);
 	/* cut within each field */
-	for (len = 8; len < sizeof(r); len++)
-		put(w, 1, 2000 + len, 1, &r, len, STK_MARK_CUT);
+	for (len = sizeof(r) - 1; len >= 8; len--)
+		put(w, 1, 2900 - len, 1, &r, len, STK_MARK_CUT);
 	put(w, 1, 3000, 1, &r, 8, STK_MARK_NO_FIELDS);
 }
 
 static void put_packets(struct stk_writer *w)
 {
+	struct stk_writer_loss loss = {
+		.first_ts = 2000, .last_ts = 3000, .event = 4, .cpu = 1, .count = 5
+	};
 	static struct large_record r;
 	unsigned int i;
 
@@ -213,6 +216,7 @@ static void put_packets(struct stk_writer *w)
 		r.again = i % 3000 ? 0 : r.data;
 		put(w, 4, 1000 + i, 0, &r, offsetof(struct large_record, bytes) + i, 0);
 	}
+	ok(stk_writer__loss(w, &loss), "loss");
 }
 
 static void add_types(struct stk_writer *w)
