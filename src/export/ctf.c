@@ -153,7 +153,7 @@ static int add_losses(struct ctf *c, uint64_t until)
 static int add_events(struct ctf *c, int *ret_damage)
 {
 	const struct stk_event *e;
-	int n, err = 0;
+	int n = 0, err = 0;
 
 	while (!err && (n = export_source__next(c->src, &e)) > 0)
 		err = add_losses(c, stk_event__ts(e)) ?: add_event(c, e);

@@ -179,11 +179,11 @@ static struct value_type_entry *type_new(const struct stk_event_type *t)
 
 static int field_of(struct value_type_entry *t, const char *name, const struct ev_field **ret_field)
 {
-	/* an event type without fields has no format */
-	int err = t->text && *t->text ?
-			  ev_format__parse(t->text, strlen(t->text), &t->format) :
-			  0;
+	int err = 0;
 
+	/* an event type without fields has no format */
+	if (t->text && *t->text)
+		err = ev_format__parse(t->text, strlen(t->text), &t->format);
 	if (err == -ENOMEM)
 		return err;
 	if (err)

@@ -111,8 +111,8 @@ static unsigned int put_files(const uint8_t *data, size_t size, char **ret_text)
 }
 
 /*
- * export FORMAT FILE... -o OUTPUT, annotate FILE... FUNCTION, diff OPTIONS FILE FILE, and for the others
- * COMMAND OPTIONS FILE...
+ * export FORMAT FILE... -o OUTPUT, annotate FILE... FUNCTION, diff OPTIONS FILE FILE, and for the
+ * others COMMAND OPTIONS FILE...
  */
 static int run(const struct cmd *cmd, const char *options, unsigned int nr_files, char *text)
 {

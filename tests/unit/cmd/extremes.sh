@@ -92,7 +92,8 @@ for how in avg p99; do
 done
 
 # percentiles of nothing, and what is no percentage or no number
-check 0 '^[[:space:]]*$' sql -i values.stk --csv 'SELECT percentile(value, 50) FROM "x:number" WHERE 0'
+check 0 '^[[:space:]]*$' sql -i values.stk --csv \
+	'SELECT percentile(value, 50) FROM "x:number" WHERE 0'
 for p in NULL "'nan'" 1e999 9e999-9e999 -1 100.1; do
 	check 1 'P is a number from 0 to 100' sql -i groups.stk \
 		"SELECT percentile(value, $p) FROM \"x:number\""
