@@ -7,12 +7,14 @@
 #include <stdio.h>
 
 #include "cleanup.h"
+#include "counting/counting.h"
 #include "export/formats.h"
 #include "ui/reading.h"
 
 struct export
 {
 	struct reading rd;
+	struct counting c;
 	unsigned int format;
 	const char *output;
 	bool quiet;
@@ -26,6 +28,12 @@ static const struct opt options[] = {
 	  OPT_TEXT(struct export, output) },
 	FORCE_OPTION("replace OUTPUT even if it is a recording or a trace"),
 	SELECT_OPTIONS("only events", "only these events, separated by commas"),
+	BY_OPTIONS(struct export, c, "group by event, comm, sym, caller, a field, ...",
+		   "", "write a field's sum in place of the number of events"),
+	FOLD_OPTION(struct export, c),
+	STACKS_OPTIONS(struct export, c),
+	INLINE_OPTION,
+	NAMES_OPTIONS,
 	{ "-q, --quiet", "no summary", OPT_FLAG(struct export, quiet) },
 	HELP_OPTION
 };
@@ -33,6 +41,7 @@ static const struct opt options[] = {
 
 static void export__free(struct export *ex)
 {
+	counting__free(&ex->c);
 	reading__free(&ex->rd);
 }
 
@@ -52,11 +61,66 @@ static bool has_loss(void *ctx, const struct stk_loss *loss)
 	return reading__loss_selected(&ex->rd, loss);
 }
 
-static const char *function(void *ctx, const char *sym)
+/* The stacks of the selected events, for formats that have no events. */
+static int count_stacks(void *ctx, struct export_stacks *ret_stacks)
 {
 	struct export *ex = ctx;
+	struct out nothing = { 0 };
 
-	return user_names__function(&ex->rd.names, sym);
+	if (counting__run(&ex->c, &nothing) || counting__finish(&ex->c))
+		return -ECANCELED;
+	counting__stacks(&ex->c, ret_stacks);
+	return 0;
+}
+
+/* Refuses options that the format has no use for. */
+static int check_options(const struct export *ex)
+{
+	const struct export_format *format = &export_formats[ex->format];
+	const struct counting *c = &ex->c;
+
+	if (!ex->output)
+		return ui__usage_error(ex->rd.command, "-o OUTPUT is missing");
+	if (!format->by && (c->by || c->weigh || c->stacks || c->folding))
+		return ui__usage_error(ex->rd.command,
+				       "%s does not count stacks: it excludes --by, --weigh, "
+				       "--fold, --kernel and --user",
+				       format->name);
+	if (!format->frames && ex->rd.names.inlines)
+		return ui__usage_error(ex->rd.command,
+				       "%s does not name functions: it excludes --inline",
+				       format->name);
+	return CMD_OK;
+}
+
+static int start_counting(struct export *ex)
+{
+	const struct export_format *format = &export_formats[ex->format];
+	int code;
+
+	if (!format->by)
+		return CMD_OK;
+	code = counting__start(&ex->c, &ex->rd);
+	if (!code && !counting__has_shares(&ex->c))
+		return ui__usage_error(ex->rd.command,
+				       "%s needs weights that add up: give --weigh %s",
+				       format->name, ex->c.weight_name);
+	return code;
+}
+
+static int open_recording(struct export *ex)
+{
+	const struct export_format *format = &export_formats[ex->format];
+	unsigned int want = STK_WANT_EVENTS | (format->wants_fields ? STK_WANT_FIELDS : 0);
+
+	/* The tasks of events do not matter where these are counted only. */
+	ex->rd.one_boot = !format->by;
+	ex->rd.no_notes = true;
+	ex->c.by = ex->c.by ?: format->by;
+	ex->c.by_event = format->by_event;
+	if (format->by)
+		want |= counting__wants(&ex->c);
+	return reading__open(&ex->rd, want) ?: start_counting(ex);
 }
 
 static int write_output(struct export *ex)
@@ -64,8 +128,9 @@ static int write_output(struct export *ex)
 	struct export_source src = { .is_selection = ex->rd.sel.any,
 				     .next = next_event,
 				     .has_loss = has_loss,
-				     .function = function,
-				     .ctx = ex };
+				     .count = count_stacks,
+				     .ctx = ex,
+				     .names = &ex->rd.names };
 	const struct export_format *format = &export_formats[ex->format];
 	const struct output_opts output = {
 		.path = ex->output,
@@ -76,8 +141,7 @@ static int write_output(struct export *ex)
 	_cleanup_(strbuf__free) struct strbuf summary = { 0 }, times = { 0 };
 	int code;
 
-	code = reading__open(&ex->rd,
-			     STK_WANT_EVENTS | (format->wants_fields ? STK_WANT_FIELDS : 0));
+	code = open_recording(ex);
 	if (code)
 		return code;
 	src.reader = ex->rd.reader;
@@ -94,13 +158,11 @@ static int write_output(struct export *ex)
 
 static int run(int argc, char **argv)
 {
-	_cleanup_(export__free) struct export ex = { .rd.one_boot = true };
-	int code = reading__options(&ex.rd, &cmd_export, argc, argv);
+	_cleanup_(export__free) struct export ex = { 0 };
+	int code = reading__options(&ex.rd, &cmd_export, argc, argv) ?: check_options(&ex);
 
 	if (code)
 		return code;
-	if (!ex.output)
-		return ui__usage_error(argv[0], "-o OUTPUT is missing");
 	/* If the reader exits early, write(2) fails and a message says so. */
 	signal(SIGPIPE, SIG_IGN);
 	return write_output(&ex);

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is exported: the events of a recording, or those that the user selected. */
+/*
+ * What is exported: the events of a recording, or those that the user selected.  A format gets
+ * either the events or, counted by group, their stacks.
+ */
 #ifndef EXPORT_SOURCE_H
 #define EXPORT_SOURCE_H
 
 #include <stdbool.h>
 
 #include "stackonce.h"
+
+struct export_stacks;
+struct user_names;
 
 struct export_source {
 	struct stk_reader *reader; /* opened for events and not read from yet */
@@ -17,9 +23,13 @@ struct export_source {
 	int (*next)(void *ctx, const struct stk_event **ret_event);
 	/* Whether a selected event may be among the lost ones; NULL: of every loss. */
 	bool (*has_loss)(void *ctx, const struct stk_loss *loss);
-	/* How the name of a user function is shown, valid as long as ctx; NULL: as it is. */
-	const char *(*function)(void *ctx, const char *sym);
+	/*
+	 * Counts the events as the options say; 0, or -ECANCELED after a message.  Of a damaged
+	 * recording, ret_stacks has what is before the damage, which was logged.
+	 */
+	int (*count)(void *ctx, struct export_stacks *ret_stacks);
 	void *ctx;
+	struct user_names *names; /* of user functions, for formats that name frames */
 };
 
 static inline int export_source__next(const struct export_source *src,
@@ -41,12 +51,10 @@ static inline int export_source__next_loss(const struct export_source *src, uint
 	return n;
 }
 
-static inline const char *export_source__function(const struct export_source *src,
-						  const struct stk_frame *f)
+static inline int export_source__count(const struct export_source *src,
+				       struct export_stacks *ret_stacks)
 {
-	return src->function && f->sym && f->kind == STK_FRAME_USER ?
-		       src->function(src->ctx, f->sym) :
-		       f->sym;
+	return src->count(src->ctx, ret_stacks);
 }
 
 #endif /* EXPORT_SOURCE_H */

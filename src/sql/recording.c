@@ -15,7 +15,7 @@
 #include "log.h"
 #include "seeded_hash.h"
 #include "ui/ui.h"
-#include "ui/user_names.h"
+#include "names/user_names.h"
 
 static void stk_reader__freep(struct stk_reader **r)
 {

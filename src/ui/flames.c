@@ -3,124 +3,14 @@
 #include "flames.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "array.h"
 #include "cleanup.h"
+#include "export/flame_stacks.h"
 #include "frames.h"
 #include "log.h"
 #include "output/output.h"
 #include "strbuf.h"
 #include "ui.h"
-
-/* Frames of both stacks, innermost first. */
-struct flame_stack {
-	struct flame_frame *frames; /* name NULL: the next string in texts */
-	unsigned int nr, max;
-	struct strbuf texts; /* NUL-terminated names of frames without a symbol */
-};
-
-static void flame_stack__free(struct flame_stack *s)
-{
-	free(s->frames);
-	strbuf__free(&s->texts);
-}
-
-static int push(struct flame_stack *s, struct flame_frame frame)
-{
-	if (array__grow(&s->frames, s->nr, &s->max))
-		return -ENOMEM;
-	s->frames[s->nr++] = frame;
-	return 0;
-}
-
-/* "xz+0x560c", or the address alone. */
-static int push_unnamed(struct flame_stack *s, const struct stk_frame *f, enum flame_kind kind)
-{
-	if (f->mod) {
-		strbuf__puts(&s->texts, f->mod);
-		strbuf__putc(&s->texts, '+');
-	}
-	strbuf__puts(&s->texts, "0x");
-	strbuf__hex(&s->texts, f->ip, 0);
-	strbuf__putc(&s->texts, '\0');
-	return strbuf__failed(&s->texts) ? -ENOMEM : push(s, (struct flame_frame){ .kind = kind });
-}
-
-static void set_missing_names(struct flame_stack *s)
-{
-	const char *text = s->texts.s;
-	unsigned int i;
-
-	for (i = 0; i < s->nr; i++) {
-		if (s->frames[i].name)
-			continue;
-		s->frames[i].name = text;
-		text += strlen(text) + 1;
-	}
-}
-
-static int push_frame(struct flame_stack *s, struct user_names *n, const struct stk_frame *f)
-{
-	struct flame_frame frame = { .name = f->sym,
-				     .where = f->mod,
-				     .kind = f->kind == STK_FRAME_USER ? FLAME_USER :
-									 FLAME_KERNEL };
-	const struct name_line *lines;
-	unsigned int nr = n ? user_names__lines(n, f, &lines) : 0, i;
-	int err = 0;
-
-	for (i = 0; i + 1 < nr && !err; i++)
-		err = push(s, (struct flame_frame){ .name = lines[i].function ?: "?",
-						    .where = f->mod,
-						    .kind = FLAME_INLINED });
-	if (err)
-		return err;
-	if (!f->sym)
-		return push_unnamed(s, f, frame.kind);
-	if (n && f->kind == STK_FRAME_USER)
-		frame.name = user_names__function(n, f->sym);
-	return push(s, frame);
-}
-
-static int add(struct flamegraph *f, struct stk_reader *r, struct user_names *n, const char *group,
-	       const struct stk_frame *frames, unsigned int nr, uint64_t weight,
-	       const struct flame_change *changes, unsigned int nr_changes)
-{
-	_cleanup_(flame_stack__free) struct flame_stack s = { 0 };
-	struct flame_frame swap;
-	uint64_t memory;
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < nr && !err; i++)
-		err = push_frame(&s, n, &frames[i]);
-	if (!err && !s.nr)
-		err = push(&s, (struct flame_frame){ .name = "[no stack]", .kind = FLAME_GROUP });
-	if (!err && group)
-		err = push(&s, (struct flame_frame){ .name = group, .kind = FLAME_GROUP });
-	if (err)
-		return err;
-	set_missing_names(&s);
-	for (i = 0; i < s.nr / 2; i++) {
-		swap = s.frames[i];
-		s.frames[i] = s.frames[s.nr - 1 - i];
-		s.frames[s.nr - 1 - i] = swap;
-	}
-	for (i = 0; i < MIN(nr_changes, s.nr); i++)
-		s.frames[i].change = changes[i];
-	memory = flamegraph__memory(f);
-	err = flamegraph__add(f, s.frames, s.nr, weight);
-	return err ?: stk_reader__charge(r, (int64_t)(flamegraph__memory(f) - memory), s.nr);
-}
-
-int flames__add_frames(struct flamegraph *f, struct stk_reader *r, struct user_names *n,
-		       const char *group, const struct stk_frame *frames, unsigned int nr,
-		       uint64_t weight)
-{
-	return add(f, r, n, group, frames, nr, weight, NULL, 0);
-}
 
 int flames__add_changes(struct flamegraph *f, struct stk_reader *r, struct user_names *n,
 			const char *group, uint32_t kstack, uint32_t ustack, uint64_t weight,
@@ -130,7 +20,7 @@ int flames__add_changes(struct flamegraph *f, struct stk_reader *r, struct user_
 	unsigned int nr = stack__frames(r, kstack, frames);
 
 	nr += stack__frames(r, ustack, frames + nr);
-	return add(f, r, n, group, frames, nr, weight, changes, nr_changes);
+	return flame_stacks__add(f, r, n, group, frames, nr, weight, changes, nr_changes);
 }
 
 int flames__add(struct flamegraph *f, struct stk_reader *r, struct user_names *n, const char *group,

@@ -6,7 +6,7 @@
 #include "export/flamegraph.h"
 #include "reading.h"
 #include "stackonce.h"
-#include "user_names.h"
+#include "names/user_names.h"
 
 /*
  * Adds a kernel and a user stack with their weight: kernel frames on top of user frames, and below
@@ -22,10 +22,6 @@ int flames__add(struct flamegraph *f, struct stk_reader *r, struct user_names *n
 int flames__add_changes(struct flamegraph *f, struct stk_reader *r, struct user_names *n,
 			const char *group, uint32_t kstack, uint32_t ustack, uint64_t weight,
 			const struct flame_change *changes, unsigned int nr_changes);
-/* The same for frames, innermost first. */
-int flames__add_frames(struct flamegraph *f, struct stk_reader *r, struct user_names *n,
-		       const char *group, const struct stk_frame *frames, unsigned int nr,
-		       uint64_t weight);
 /* Writes the SVG to the file of --flamegraph; CMD_OK, or CMD_FAILURE after a message. */
 int flames__write(const struct flamegraph *f, struct reading *rd, const struct flame_text *text);
 

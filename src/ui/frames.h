@@ -14,7 +14,7 @@
 #include "json.h"
 #include "stackonce.h"
 #include "strbuf.h"
-#include "user_names.h"
+#include "names/user_names.h"
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 

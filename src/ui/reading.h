@@ -9,7 +9,7 @@
 #include "out.h"
 #include "selection.h"
 #include "ui.h"
-#include "user_names.h"
+#include "names/user_names.h"
 
 /* clang-format off */
 /*

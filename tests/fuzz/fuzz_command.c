@@ -59,7 +59,7 @@ static const struct command commands[] = {
 	  { "--ns", "--json --stacks", "--ids", "--full", "--no-stacks --fields pid",
 	    "--fields time,comm,prev_comm,kstack --json",
 	    "--filter event.time>5&&!(comm~\"a*\")||ustack~\"*c*\"" } },
-	{ &cmd_export, { "fsmb", "fsmb1", "ctf --force" } },
+	{ &cmd_export, { "fsmb", "fsmb1", "ctf --force", "folded --by comm,sym" } },
 };
 
 static int fds[MAX_FILES];
@@ -128,9 +128,8 @@ static int run(const struct cmd *cmd, const char *options, unsigned int nr_files
 	if (cmd == &cmd_export) {
 		argv[argc++] = "-o";
 		argv[argc++] = strncmp(options, "ctf", 3) ? "-" : directory;
-	} else {
-		argv[argc++] = "--no-symbols";
 	}
+	argv[argc++] = "--no-symbols";
 	if (cmd == &cmd_diff) {
 		argv[argc++] = paths[0];
 		argv[argc++] = paths[nr_files > 1];

@@ -14,7 +14,7 @@
 #include "stackonce.h"
 #include "weight.h"
 
-#define STACK_KEYS 5 /* values that events are grouped by, at most */
+#define STACK_KEYS 6 /* values that events are grouped by, at most */
 
 enum { /* which stacks of an event to count */
        STACKS_KERNEL = 1u << 0,

@@ -32,11 +32,9 @@ static int take_tree(void *into, const struct opt *o, const char *arg)
 /* clang-format off */
 static const struct opt options[] = {
 	READING_OPTIONS(struct report, rd, A_RECORDING),
-	{ "--by LIST", "group by event (default), comm, sym, caller, a field, ...",
-	  OPT_TEXT(struct report, by),
-	  WORDS("event", "comm", "pid", "tid", "cpu", "sym", "caller", "file") },
-	{ "--weigh FIELD[:HOW]", "order by a field's sum, avg, p50, p99, max or hist",
-	  OPT_TEXT(struct report, weigh) },
+	BY_OPTIONS(struct report, c,
+		   "group by event (default), comm, sym, caller, a field, ...",
+		   "[:HOW]", "order by a field's sum, avg, p50, p99, max or hist"),
 	{ "--top N", "print N stacks (default 10) or functions (30), 0: all",
 	  OPT_NUMBER(struct report, top, 0, UINT32_MAX) },
 	{ "--flat[=WHAT]", "print a flat profile by %s", OPT_FN(take_flat),
@@ -51,8 +49,7 @@ static const struct opt options[] = {
 	  OPT_NUMBER(struct report, depth, 1, UINT32_MAX) },
 	{ "--min PERCENT", "leave out what has a smaller share (default 0.5)",
 	  OPT_SECONDS(struct report, min, 100000000000), .expects = "a percentage" },
-	{ "--fold LIST", "fold parts of stacks: %s", OPT_WORDS(struct report, folding),
-	  WORDS("idle", "interrupts", "guesses") }, /* in the order of the bits FOLD_... */
+	FOLD_OPTION(struct report, c),
 	FLAMEGRAPH_OPTIONS("write a flame graph for a browser"),
 	{ "--folded", "print lines \"group;caller;callee COUNT\" for other tools",
 	  OPT_FLAG(struct report, folded) },
@@ -60,8 +57,7 @@ static const struct opt options[] = {
 	  OPT_FLAG(struct report, print_sql) },
 	SELECT_OPTIONS("only events",
 		       "only these events, separated by commas: 'sched:*,sys_enter_*'"),
-	{ "--kernel", "kernel stacks only", OPT_BIT(struct report, stacks, STACKS_KERNEL) },
-	{ "--user", "user stacks only", OPT_BIT(struct report, stacks, STACKS_USER) },
+	STACKS_OPTIONS(struct report, c),
 	FULL_FILES_OPTION,
 	INLINE_OPTION,
 	NAMES_OPTIONS,
@@ -77,9 +73,7 @@ static const struct opt options[] = {
 
 static void report__free(struct report *rp)
 {
-	stack_counts__free(rp->counts);
-	stack_fold__free(rp->fold);
-	report__free_keys(rp);
+	counting__free(&rp->c);
 	report__free_queries(rp);
 	string_table__clear(&rp->texts);
 	strbuf__free(&rp->indent);
@@ -106,7 +100,7 @@ static int check_options(const struct report *rp)
 		return ui__usage_error(rp->rd.command, "give one of --flat and --tree");
 	if (rp->depth != UINT32_MAX && !rp->tree)
 		return ui__usage_error(rp->rd.command, "--depth is for trees: add --tree");
-	if (rp->print_sql && (flames || rp->tree || rp->flat || rp->rd.json || rp->folding))
+	if (rp->print_sql && (flames || rp->tree || rp->flat || rp->rd.json || rp->c.folding))
 		return ui__usage_error(rp->rd.command,
 				       "--print-sql is for lists of stacks: it excludes --flat, "
 				       "--tree, --fold, --folded, --flamegraph and --json");
@@ -116,16 +110,16 @@ static int check_options(const struct report *rp)
 /* The same for --weigh, which is known once the recording is open. */
 static int check_weight(const struct report *rp)
 {
-	if ((rp->folded || rp->rd.flamegraph) && !report__has_shares(rp))
+	if ((rp->folded || rp->rd.flamegraph) && !counting__has_shares(&rp->c))
 		return ui__usage_error(rp->rd.command,
 				       "--folded and --flamegraph need weights that add up: give "
 				       "--weigh %s:sum",
-				       rp->weight_name);
-	if (rp->spec.weighed && rp->spec.how == WEIGH_HIST && (rp->flat || rp->tree))
+				       rp->c.weight_name);
+	if (rp->c.spec.weighed && rp->c.spec.how == WEIGH_HIST && (rp->flat || rp->tree))
 		return ui__usage_error(rp->rd.command,
 				       "--weigh %s:hist prints a histogram of each stack: it "
 				       "excludes --flat and --tree",
-				       rp->weight_name);
+				       rp->c.weight_name);
 	return CMD_OK;
 }
 
@@ -138,31 +132,11 @@ static int parse_options(struct report *rp, int argc, char **argv)
 	rp->flat |= rp->no_children;
 	rp->rd.names.inlines |= rp->unit == UNIT_LINE;
 	code = code ?: check_options(rp) ?: report__check_follow(rp);
-	rp->by = rp->by ?: "event";
+	rp->c.by = rp->c.by ?: "event";
 	return code;
 }
 
 /* ---- what is printed ------------------------------------------------------------------------- */
-
-/* "3 events without bytes_alloc, 1 with a negative one": what has no weight.  False: nothing. */
-static bool describe_left_out(const struct report *rp, struct strbuf *b)
-{
-	const struct stack_left_out left = stack_counts__left_out(rp->counts);
-
-	if (left.missing) {
-		strbuf__printf(b, "%s event%s without a number '", text__number(left.missing).s,
-			       left.missing == 1 ? "" : "s");
-		strbuf__text(b, rp->weight_name);
-		strbuf__putc(b, '\'');
-	}
-	if (left.negative) {
-		strbuf__printf(b, "%s%s event%s with a negative '", left.missing ? " and " : "",
-			       text__number(left.negative).s, left.negative == 1 ? "" : "s");
-		strbuf__text(b, rp->weight_name);
-		strbuf__putc(b, '\'');
-	}
-	return left.missing || left.negative;
-}
 
 /* What is wrong with sums of more than UINT64_MAX.  False: there are none. */
 static bool describe_sums(const struct report *rp, struct strbuf *b)
@@ -170,7 +144,7 @@ static bool describe_sums(const struct report *rp, struct strbuf *b)
 	if (!rp->sum_is_cut)
 		return false;
 	strbuf__puts(b, "sums of '");
-	strbuf__text(b, rp->weight_name);
+	strbuf__text(b, rp->c.weight_name);
 	strbuf__printf(b, "' of more than %s have this value, and shares are too large",
 		       text__number(UINT64_MAX).s);
 	return true;
@@ -180,7 +154,7 @@ static void put_notes(struct report *rp)
 {
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };
 
-	if (describe_left_out(rp, &text))
+	if (counting__left_out(&rp->c, &text))
 		strbuf__printf(&rp->out.b, "# %s left out\n", text.s);
 	strbuf__reset(&text);
 	if (describe_sums(rp, &text))
@@ -192,7 +166,7 @@ static void warn_notes(struct report *rp)
 {
 	_cleanup_(strbuf__free) struct strbuf text = { 0 };
 
-	if (describe_left_out(rp, &text))
+	if (counting__left_out(&rp->c, &text))
 		log_warn("%s left out", text.s);
 	strbuf__reset(&text);
 	if (describe_sums(rp, &text))
@@ -249,7 +223,7 @@ static int put_group(struct report *rp, const struct stack_group *g)
 
 static void put_nothing(struct report *rp)
 {
-	const struct stack_left_out left = stack_counts__left_out(rp->counts);
+	const struct stack_left_out left = stack_counts__left_out(rp->c.counts);
 
 	if (left.missing || left.negative)
 		put_notes(rp);
@@ -268,23 +242,20 @@ static void add_up(struct report *rp, const struct stack_group *groups, unsigned
 		sum += groups[i].weight.sum;
 	}
 	rp->total_weight = MIN(sum, UINT64_MAX);
-	rp->sum_is_cut = sum > UINT64_MAX && report__has_shares(rp);
+	rp->sum_is_cut = sum > UINT64_MAX && counting__has_shares(&rp->c);
 }
 
 static int put_report(struct report *rp)
 {
-	const struct stack_group *groups;
-	unsigned int nr, i;
-	int err;
+	const struct stack_group *groups = rp->c.groups;
+	unsigned int nr = rp->c.nr_groups, i;
+	int err = 0;
 
-	err = stack_counts__finish(rp->counts, rp->fold, &groups, &nr);
-	if (err)
-		return log_err(err, "sort the stacks");
 	add_up(rp, groups, nr);
 	if (rp->rd.json || rp->folded || rp->rd.flamegraph)
 		warn_notes(rp);
 	if (rp->folded || rp->rd.flamegraph)
-		return report__put_flames(rp, groups, nr);
+		return report__put_flames(rp);
 	if (nr && !rp->rd.json)
 		put_title(rp, &groups[0]);
 	else if (!rp->rd.json)
@@ -296,40 +267,14 @@ static int put_report(struct report *rp)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static int count_event(struct report *rp, const struct stk_event *e, uint64_t count)
-{
-	int err = stack_counts__add(rp->counts, e, count);
-
-	if (err || !charge__is_due(&rp->charge))
-		return err;
-	return charge(&rp->charge, rp->rd.reader,
-		      stack_counts__memory(rp->counts) + values__memory(rp->values), 0);
-}
-
-static int count_events(struct report *rp)
-{
-	/* Events that are counted at once differ in their fields and times. */
-	bool one_by_one = report__needs_events(rp);
-	const struct stk_event *e;
-	uint64_t count = 1;
-	int err = stack_fold__new(rp->rd.reader, rp->folding, &rp->fold) ?:
-			  stack_counts__new(&rp->spec, &rp->counts);
-
-	while (!err &&
-	       (one_by_one ? reading__next(&rp->rd, &rp->out, NULL, NULL, &e) :
-			     reading__next_counted(&rp->rd, &rp->out, NULL, NULL, &e, &count)))
-		err = count_event(rp, e, count);
-	return err ? log_err(err, "count the stacks") : 0;
-}
-
 /* Opens the recording: fields are decoded only if they are asked for. */
 static int open_recording(struct report *rp)
 {
-	unsigned int want = report__needs_fields(rp) ? STK_WANT_FIELDS : 0;
+	unsigned int want = counting__wants(&rp->c);
 
 	/* A query is about what the tables say. */
 	want = rp->print_sql ? STK_WANT_FIELDS : want | STK_WANT_EVENTS;
-	return reading__open(&rp->rd, want) ?: report__take_keys(rp) ?: check_weight(rp);
+	return reading__open(&rp->rd, want) ?: counting__start(&rp->c, &rp->rd) ?: check_weight(rp);
 }
 
 static int run(int argc, char **argv)
@@ -337,7 +282,7 @@ static int run(int argc, char **argv)
 	_cleanup_(report__free) struct report rp = { .top = UINT64_MAX,
 						     .depth = UINT32_MAX,
 						     .min = MIN_SHARE };
-	int code = parse_options(&rp, argc, argv), err;
+	int code = parse_options(&rp, argc, argv);
 
 	if (!code && rp.rd.follow)
 		return report__follow(&rp);
@@ -347,11 +292,10 @@ static int run(int argc, char **argv)
 	out__open(&rp.out, true);
 	if (rp.print_sql)
 		return out__close(&rp.out, report__put_sql(&rp));
-	err = count_events(&rp);
-	if (!err && report__check_keys(&rp))
-		return out__close(&rp.out, CMD_FAILURE);
-	err = err ?: put_report(&rp);
-	return out__close(&rp.out, err ? CMD_FAILURE : reading__finish(&rp.rd));
+	code = counting__run(&rp.c, &rp.out) ?: counting__finish(&rp.c);
+	if (!code && put_report(&rp))
+		code = CMD_FAILURE;
+	return out__close(&rp.out, code ?: reading__finish(&rp.rd));
 }
 
 const struct cmd cmd_report = {

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The report command: report.c has the options and the loop, report_keys.c what events are grouped
- * and weighed by, report_put.c lists of stacks, report_flat.c flat profiles, report_tree.c trees,
+ * The report command: report.c has the options, report_keys.c what events are grouped and weighed
+ * by, report_put.c lists of stacks, report_flat.c flat profiles, report_tree.c trees,
  * report_flames.c flame graphs and folded stacks, report_sql.c the question as a query,
  * report_sql_filter.c its filters, and report_follow.c starts the view of --follow.
  */
 #ifndef CMD_REPORT_H
 #define CMD_REPORT_H
 
-#include "analyze/charge.h"
 #include "analyze/stacks/call_stack.h"
-#include "analyze/stacks/stack_counts.h"
-#include "events/format.h"
+#include "counting/counting.h"
 #include "string_table.h"
-#include "ui/kernel_strings.h"
 #include "ui/pairs/pair_query.h"
 #include "ui/reading.h"
 
@@ -26,20 +23,12 @@ enum report_unit { /* what functions of a flat profile are merged into, in the o
 		   UNIT_LINE,
 };
 
-struct report_key {
-	char *name; /* as given, or that of the generic value */
-	enum value_name generic; /* NR_VALUE_NAMES: a field */
-};
-
 struct report {
 	struct reading rd;
 	struct out out;
 	bool tree, callees, flat, no_children, folded, print_sql;
 	unsigned int unit; /* enum report_unit */
-	const char *by; /* --by; NULL: not given, and then "event" */
-	const char *weigh; /* --weigh */
-	unsigned int stacks; /* STACKS_...; 0: all */
-	unsigned int folding; /* FOLD_... */
+	struct counting c;
 	uint64_t top; /* UINT64_MAX: not given */
 	uint64_t depth;
 	uint64_t min; /* billionths of a percent */
@@ -49,46 +38,18 @@ struct report {
 	struct pair_query queries[PRESETS_MAX]; /* what these options and presets ask for */
 	unsigned int nr_queries;
 
-	struct report_key keys[STACK_KEYS];
-	char *weight_name; /* NULL: not weighed */
-	bool weight_is_ns; /* of a field that is known to hold a time */
-	struct stack_spec spec;
-	struct values *values;
-	struct kernel_text text; /* of addresses that events are grouped by */
-
 	uint64_t total, total_weight;
 	bool sum_is_cut; /* weights add up to more than total_weight can hold */
-	struct stack_fold *fold;
-	struct stack_counts *counts;
-	struct charge charge; /* of counts */
 	struct string_table texts; /* of call frames */
 	struct strbuf indent;
 };
 
 /* ---- keys and weights ------------------------------------------------------------------------ */
 
-/* Looks up --by and --weigh; an exit code, after a message. */
-int report__take_keys(struct report *rp);
-void report__free_keys(struct report *rp);
-/* Whether --by or --weigh may need fields of events. */
-bool report__needs_fields(const struct report *rp);
-/* Whether they differ between events that differ in time and fields only. */
-bool report__needs_events(const struct report *rp);
-/* CMD_FAILURE, after a message, if no selected event has a field that was asked for. */
-int report__check_keys(struct report *rp);
 /* The key of a group: "sched:sched_switch comm bash pid 12", or JSON members. */
 void report__put_key(struct report *rp, const struct stack_group *g);
-/* The same for a flame graph, not escaped, with comm and names of frames alone. */
-void report__put_label(struct report *rp, const struct stack_group *g, struct strbuf *b);
-/* How --weigh sums up: "sum", "p99"; the order of a histogram is that of the sum. */
-const char *report__how(const struct report *rp);
 /* A weight with its unit, if that is known. */
 struct text report__weight(const struct report *rp, uint64_t weight);
-/* Whether parts have a share of the whole. */
-static inline bool report__has_shares(const struct report *rp)
-{
-	return !rp->weight_name || weigh_how__adds_up(rp->spec.how);
-}
 
 /* ---- following ------------------------------------------------------------------------------- */
 
@@ -116,7 +77,7 @@ int report__put_flat(struct report *rp, const struct stack_group *g);
 /* The stacks of a group as a tree of functions; errors are logged. */
 int report__put_tree(struct report *rp, const struct stack_group *g);
 /* Folded stacks and the flame graph; errors are logged. */
-int report__put_flames(struct report *rp, const struct stack_group *groups, unsigned int nr);
+int report__put_flames(struct report *rp);
 /* The SQL query; an exit code. */
 int report__put_sql(struct report *rp);
 

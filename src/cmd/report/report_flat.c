@@ -16,7 +16,7 @@ static void put_weight(struct report *rp, const char *name, int width, uint64_t 
 {
 	struct out *o = &rp->out;
 
-	if (rp->weight_is_ns && !o->json.depth && !o->heads)
+	if (rp->c.weight_is_ns && !o->json.depth && !o->heads)
 		strbuf__printf(&o->b, "%*s", width, text__ns(weight).s);
 	else
 		column__number(o, name, width, weight);
@@ -25,7 +25,7 @@ static void put_weight(struct report *rp, const char *name, int width, uint64_t 
 static void put_columns(struct report *rp, const struct stack_group *g,
 			const struct call_function *f)
 {
-	bool weighed = rp->weight_name, shares = report__has_shares(rp);
+	bool weighed = rp->c.weight_name, shares = counting__has_shares(&rp->c);
 	uint64_t whole = g->amount;
 	struct out *o = &rp->out;
 

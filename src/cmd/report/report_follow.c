@@ -24,7 +24,7 @@ static int take_query(struct report *rp, const struct preset *preset)
 
 	*q = rp->query;
 	q->preset = preset;
-	q->by = rp->by;
+	q->by = rp->c.by;
 	return pair_query__complete(q, rp->rd.command);
 }
 
@@ -41,7 +41,7 @@ static int take_queries(struct report *rp)
 	unsigned int i;
 	int code = CMD_OK;
 
-	if (rp->nr_presets > 1 && (is_refined(rp) || rp->by))
+	if (rp->nr_presets > 1 && (is_refined(rp) || rp->c.by))
 		return ui__usage_error(rp->rd.command,
 				       "--by, --match, --start, --start-if, --end and --single are "
 				       "about one pair: give one preset");
@@ -66,13 +66,14 @@ int report__check_follow(struct report *rp)
 	code = take_queries(rp);
 	if (code)
 		return code;
-	if (rp->by && strcmp(rp->by, "event") && !rp->nr_queries)
+	if (rp->c.by && strcmp(rp->c.by, "event") && !rp->nr_queries)
 		return ui__usage_error(
 			rp->rd.command,
 			"with --follow, --by groups pairs: give --preset, or --start "
 			"and --end");
-	if (rp->folded || rp->rd.flamegraph || rp->tree || rp->flat || rp->rd.json || rp->folding ||
-	    rp->weigh || rp->print_sql || rp->rd.names.inlines || rp->min != MIN_SHARE)
+	if (rp->folded || rp->rd.flamegraph || rp->tree || rp->flat || rp->rd.json ||
+	    rp->c.folding || rp->c.weigh || rp->print_sql || rp->rd.names.inlines ||
+	    rp->min != MIN_SHARE)
 		return ui__usage_error(
 			rp->rd.command,
 			"--follow shows a view of its own: it excludes --weigh, --json, --min, "
@@ -87,7 +88,7 @@ int report__follow(struct report *rp)
 	unsigned int want = STK_WANT_EVENTS | (rp->nr_queries ? STK_WANT_FIELDS : 0);
 	uint64_t top = rp->top == UINT64_MAX ? STACKS_TOP : rp->top ?: UINT16_MAX;
 	const struct live_opts opts = {
-		.stacks = rp->stacks ?: STACKS_KERNEL | STACKS_USER,
+		.stacks = rp->c.stacks ?: STACKS_KERNEL | STACKS_USER,
 		.rows = MIN(top, UINT16_MAX),
 		.queries = rp->queries,
 		.nr_queries = rp->nr_queries,

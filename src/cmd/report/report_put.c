@@ -25,20 +25,20 @@ void report__put_head(struct report *rp, const struct stack_group *g)
 		;
 	/* The entry for events without a stack is no stack. */
 	nr -= i < g->nr_stacks;
-	if (rp->weight_name) {
-		strbuf__printf(b, "  %s ", report__how(rp));
-		strbuf__text(b, rp->weight_name);
+	if (rp->c.weight_name) {
+		strbuf__printf(b, "  %s ", counting__how(&rp->c));
+		strbuf__text(b, rp->c.weight_name);
 		strbuf__printf(b, " %s", report__weight(rp, g->amount).s);
-		if (report__has_shares(rp)) {
+		if (counting__has_shares(&rp->c)) {
 			strbuf__puts(b, " (");
 			out__percent(b, g->amount, rp->total_weight, 0);
 			strbuf__puts(b, "%)");
 		}
 		strbuf__putc(b, ',');
 	}
-	strbuf__printf(b, "%s%s event%s", rp->weight_name ? " " : "  ", text__number(g->count).s,
+	strbuf__printf(b, "%s%s event%s", rp->c.weight_name ? " " : "  ", text__number(g->count).s,
 		       g->count == 1 ? "" : "s");
-	if (!rp->weight_name)
+	if (!rp->c.weight_name)
 		strbuf__printf(b, " (%.2f%%)", rp->total ? 100.0 * g->count / rp->total : 0.0);
 	strbuf__printf(b, ", %s stack%s\n", text__number(nr).s, nr == 1 ? "" : "s");
 }
@@ -47,7 +47,7 @@ void report__put_head(struct report *rp, const struct stack_group *g)
 
 bool report__too_small(const struct report *rp, const struct stack_group *g, uint64_t weight)
 {
-	return report__has_shares(rp) && (double)weight * 100e9 < (double)rp->min * g->amount;
+	return counting__has_shares(&rp->c) && (double)weight * 100e9 < (double)rp->min * g->amount;
 }
 
 static int add_text(struct report *rp, struct call_stack *s, const struct stk_frame *f,
@@ -108,7 +108,7 @@ int report__frames(void *ctx, const struct stack_count *s, struct call_stack *re
 	unsigned int nr, i;
 	int err = 0;
 
-	nr = stack_fold__frames(rp->fold, (struct stack_pair){ s->kstack, s->ustack }, frames);
+	nr = stack_fold__frames(rp->c.fold, (struct stack_pair){ s->kstack, s->ustack }, frames);
 	for (i = 0; i < nr && !err; i++)
 		err = rp->flat && rp->unit == UNIT_LIBRARY ?
 			      add_library(rp, ret_stack, &frames[i]) :
@@ -234,15 +234,15 @@ static void put_columns(struct report *rp, uint64_t weight, uint64_t whole, uint
 {
 	struct out *o = &rp->out;
 
-	if (rp->weight_name && rp->weight_is_ns && !o->json.depth && !o->heads)
+	if (rp->c.weight_name && rp->c.weight_is_ns && !o->json.depth && !o->heads)
 		strbuf__printf(&o->b, "%16s", text__ns(weight).s);
-	else if (rp->weight_name)
+	else if (rp->c.weight_name)
 		column__number(o, "weight", 16, weight);
-	if (!rp->weight_name)
+	if (!rp->c.weight_name)
 		column__number(o, "count", 12, count);
-	if (report__has_shares(rp))
+	if (counting__has_shares(&rp->c))
 		column__percent(o, "percent", 9, weight, whole);
-	if (rp->weight_name)
+	if (rp->c.weight_name)
 		column__number(o, "count", 10, count);
 }
 
@@ -269,11 +269,11 @@ static void put_stack(struct report *rp, const struct stack_group *g, const stru
 	if (!stack__put_ids(rp->rd.reader, b, s->kstack, s->ustack))
 		strbuf__puts(b, " no stack");
 	strbuf__putc(b, '\n');
-	nr = stack_fold__frames(rp->fold, (struct stack_pair){ s->kstack, s->ustack }, frames);
+	nr = stack_fold__frames(rp->c.fold, (struct stack_pair){ s->kstack, s->ustack }, frames);
 	frames__put(&rp->rd.names, b, indent, frames, nr);
 	if (omitted)
 		strbuf__printf(b, "%s<%s>\n", indent, omitted);
-	if (rp->spec.weighed && rp->spec.how == WEIGH_HIST)
+	if (rp->c.spec.weighed && rp->c.spec.how == WEIGH_HIST)
 		put_histogram(rp, s->weight);
 }
 
@@ -288,11 +288,11 @@ static void put_stack_json(struct report *rp, const struct stack_group *g,
 	report__put_key(rp, g);
 	put_columns(rp, s->amount, g->amount, s->count);
 	stack__json(&rp->rd.names, j, s->kstack, s->ustack, false);
-	nr = stack_fold__frames(rp->fold, (struct stack_pair){ s->kstack, s->ustack }, frames);
+	nr = stack_fold__frames(rp->c.fold, (struct stack_pair){ s->kstack, s->ustack }, frames);
 	json__array(j, "frames");
 	frames__json(&rp->rd.names, j, frames, nr);
 	json__end(j);
-	if (rp->spec.weighed && rp->spec.how == WEIGH_HIST)
+	if (rp->c.spec.weighed && rp->c.spec.how == WEIGH_HIST)
 		json_histogram(rp, s->weight);
 	json__end(j);
 }
@@ -310,7 +310,7 @@ static void put_rest(struct report *rp, const struct stack_group *g, unsigned in
 	}
 	if (!count)
 		return;
-	if (report__has_shares(rp))
+	if (counting__has_shares(&rp->c))
 		put_columns(rp, weight, g->amount, count);
 	else
 		strbuf__printf(&rp->out.b, "%26s", text__number(count).s);

@@ -35,10 +35,10 @@ static void put_keys(struct report *rp, bool of_frames, struct strbuf *b)
 {
 	unsigned int i;
 
-	for (i = 0; i < rp->spec.nr_keys; i++) {
-		if (!of_frames && is_of_frames(rp->keys[i].generic))
+	for (i = 0; i < rp->c.nr_keys; i++) {
+		if (!of_frames && is_of_frames(rp->c.keys[i].generic))
 			continue;
-		sql__put_quoted(b, rp->keys[i].name, '"');
+		sql__put_quoted(b, rp->c.keys[i].name, '"');
 		strbuf__puts(b, ", ");
 	}
 }
@@ -46,9 +46,9 @@ static void put_keys(struct report *rp, bool of_frames, struct strbuf *b)
 /* "_kstack, _ustack", or one of them. */
 static void put_stacks(const struct report *rp, struct strbuf *b)
 {
-	strbuf__puts(b, rp->spec.stacks & STACKS_KERNEL ? "_kstack" : "");
-	strbuf__puts(b, rp->spec.stacks == (STACKS_KERNEL | STACKS_USER) ? ", " : "");
-	strbuf__puts(b, rp->spec.stacks & STACKS_USER ? "_ustack" : "");
+	strbuf__puts(b, rp->c.spec.stacks & STACKS_KERNEL ? "_kstack" : "");
+	strbuf__puts(b, rp->c.spec.stacks == (STACKS_KERNEL | STACKS_USER) ? ", " : "");
+	strbuf__puts(b, rp->c.spec.stacks & STACKS_USER ? "_ustack" : "");
 }
 
 void sql__put_frame_name(struct strbuf *b, enum value_name name, unsigned int stacks)
@@ -86,7 +86,7 @@ static bool has_field(struct report *rp, unsigned int nr, const struct stk_event
 	const struct ev_field *field;
 	enum value_name generic;
 
-	return !values__source(rp->values, nr, t, &field, &generic) && field;
+	return !values__source(rp->c.values, nr, t, &field, &generic) && field;
 }
 
 /* "COLUMN BETWEEN 1 AND 2 OR COLUMN = 7" */
@@ -184,10 +184,10 @@ static bool is_separate(struct report *rp, const struct stk_event_type *t)
 {
 	unsigned int i;
 
-	if (rp->weight_name && !value_name__is_generic(rp->weight_name))
-		return has_field(rp, rp->spec.weight, t);
-	for (i = 0; i < rp->spec.nr_keys; i++)
-		if (rp->keys[i].generic == NR_VALUE_NAMES && has_field(rp, rp->spec.keys[i], t))
+	if (rp->c.weight_name && !value_name__is_generic(rp->c.weight_name))
+		return has_field(rp, rp->c.spec.weight, t);
+	for (i = 0; i < rp->c.nr_keys; i++)
+		if (rp->c.keys[i].generic == NR_VALUE_NAMES && has_field(rp, rp->c.spec.keys[i], t))
 			return true;
 	return false;
 }
@@ -223,28 +223,28 @@ static void put_source(struct report *rp, struct strbuf *b, const struct stk_eve
 		       const struct strbuf *types, const struct strbuf *condition)
 {
 	_cleanup_free_ char *table = t ? event__full_name(t) : strdup("events");
-	const char *weight = rp->weight_name ? field_name(rp->weight_name) : NULL;
+	const char *weight = rp->c.weight_name ? field_name(rp->c.weight_name) : NULL;
 	bool any = false;
 	unsigned int i;
 
 	b->failed |= !table;
 	strbuf__puts(b, "  SELECT ");
-	for (i = 0; i < rp->spec.nr_keys; i++) {
-		if (is_of_frames(rp->keys[i].generic))
+	for (i = 0; i < rp->c.nr_keys; i++) {
+		if (is_of_frames(rp->c.keys[i].generic))
 			continue;
-		if (rp->keys[i].generic != NR_VALUE_NAMES)
-			strbuf__puts(b, value_names[rp->keys[i].generic].column);
-		else if (t && has_field(rp, rp->spec.keys[i], t))
-			sql__put_quoted(b, field_name(rp->keys[i].name), '"');
+		if (rp->c.keys[i].generic != NR_VALUE_NAMES)
+			strbuf__puts(b, value_names[rp->c.keys[i].generic].column);
+		else if (t && has_field(rp, rp->c.spec.keys[i], t))
+			sql__put_quoted(b, field_name(rp->c.keys[i].name), '"');
 		else
 			strbuf__puts(b, "NULL");
 		strbuf__puts(b, " AS ");
-		sql__put_quoted(b, rp->keys[i].name, '"');
+		sql__put_quoted(b, rp->c.keys[i].name, '"');
 		strbuf__puts(b, ", ");
 	}
 	put_stacks(rp, b);
-	if (weight && value_name__is_generic(rp->weight_name))
-		weight = value_names[values__generic(rp->values, rp->spec.weight)].column;
+	if (weight && value_name__is_generic(rp->c.weight_name))
+		weight = value_names[values__generic(rp->c.values, rp->c.spec.weight)].column;
 	if (weight) {
 		strbuf__puts(b, ", ");
 		sql__put_quoted(b, weight, '"');
@@ -277,7 +277,7 @@ static void put_source(struct report *rp, struct strbuf *b, const struct stk_eve
 static int put_type(struct report *rp, struct strbuf *b, const struct stk_event_type *t,
 		    struct other_types *others, unsigned int *nr)
 {
-	bool by_field = rp->weight_name && !value_name__is_generic(rp->weight_name);
+	bool by_field = rp->c.weight_name && !value_name__is_generic(rp->c.weight_name);
 	struct sql_condition c = { 0 };
 	int code = report__sql_condition(rp, t, &c);
 
@@ -330,15 +330,15 @@ static const char *sum_of(const struct report *rp)
 		[WEIGH_MAX] = "max(_value)",
 	};
 
-	return sums[rp->spec.how];
+	return sums[rp->c.spec.how];
 }
 
 /* What the lists of stacks are ordered by; percentiles by that of their heaviest stack. */
 static const char *list_of(const struct report *rp)
 {
-	if (!rp->weight_name)
+	if (!rp->c.weight_name)
 		return "sum(_count)";
-	return rp->spec.how == WEIGH_SUM ? "sum(_weight)" : "max(_weight)";
+	return rp->c.spec.how == WEIGH_SUM ? "sum(_weight)" : "max(_weight)";
 }
 
 /* The stacks with the names that their frames give; returns the name of that table. */
@@ -346,13 +346,13 @@ static const char *put_named(struct report *rp, struct strbuf *b)
 {
 	unsigned int i, nr = 0;
 
-	for (i = 0; i < rp->spec.nr_keys; i++) {
-		if (!is_of_frames(rp->keys[i].generic))
+	for (i = 0; i < rp->c.nr_keys; i++) {
+		if (!is_of_frames(rp->c.keys[i].generic))
 			continue;
 		strbuf__puts(b, nr++ ? ",\n    " : "named AS (\n  SELECT *, ");
-		sql__put_frame_name(b, rp->keys[i].generic, rp->spec.stacks);
+		sql__put_frame_name(b, rp->c.keys[i].generic, rp->c.spec.stacks);
 		strbuf__puts(b, " AS ");
-		sql__put_quoted(b, rp->keys[i].name, '"');
+		sql__put_quoted(b, rp->c.keys[i].name, '"');
 	}
 	strbuf__puts(b, nr ? "\n  FROM stacks\n), " : "");
 	return nr ? "named" : "stacks";
@@ -369,7 +369,7 @@ static void put_lists(struct report *rp, struct strbuf *b)
 	put_keys(rp, true, b);
 	b->len -= strlen(", ");
 	strbuf__printf(b, " ORDER BY %s DESC) AS _nr\n  FROM %s\n)\n",
-		       rp->weight_name ? "_weight" : "_count", from);
+		       rp->c.weight_name ? "_weight" : "_count", from);
 }
 
 static void put_query(struct report *rp, struct strbuf *b, const struct strbuf *sources)
@@ -383,7 +383,7 @@ static void put_query(struct report *rp, struct strbuf *b, const struct strbuf *
 	put_keys(rp, false, b);
 	put_stacks(rp, b);
 	strbuf__puts(b, ", count(*) AS _count");
-	if (rp->weight_name)
+	if (rp->c.weight_name)
 		strbuf__printf(b, ", %s AS _weight", sum_of(rp));
 	strbuf__puts(b, "\n  FROM selected GROUP BY ");
 	put_keys(rp, false, b);
@@ -394,12 +394,12 @@ static void put_query(struct report *rp, struct strbuf *b, const struct strbuf *
 	put_keys(rp, true, b);
 	put_stacks(rp, b);
 	strbuf__printf(b, ", _count AS count%s FROM lists",
-		       rp->weight_name ? ", _weight AS weight" : "");
+		       rp->c.weight_name ? ", _weight AS weight" : "");
 	if (top)
 		strbuf__printf(b, " WHERE _nr <= %" PRIu64, top);
 	/* keys by position: a name would mean the column count, if a field has that name */
 	strbuf__puts(b, "\nORDER BY _list DESC, ");
-	for (i = 1; i <= rp->spec.nr_keys; i++)
+	for (i = 1; i <= rp->c.nr_keys; i++)
 		strbuf__printf(b, "%u, ", i);
 	strbuf__puts(b, "_nr;\n");
 }
@@ -412,17 +412,17 @@ static int check_columns(const struct report *rp)
 	if (rp->rd.nr_paths > 1)
 		return ui__usage_error(rp->rd.command, "--print-sql: a query is about one "
 						       "recording: give one FILE");
-	for (i = 0; i < rp->spec.nr_keys; i++)
-		if (rp->keys[i].generic == VALUE_HOST)
+	for (i = 0; i < rp->c.nr_keys; i++)
+		if (rp->c.keys[i].generic == VALUE_HOST)
 			return ui__usage_error(rp->rd.command,
 					       "--print-sql: a query is about one recording, whose "
 					       "events have one host: leave out '%s' of --by",
-					       rp->keys[i].name);
-	if (rp->spec.weighed && rp->spec.how == WEIGH_HIST)
+					       rp->c.keys[i].name);
+	if (rp->c.spec.weighed && rp->c.spec.how == WEIGH_HIST)
 		return ui__usage_error(rp->rd.command,
 				       "--print-sql: a histogram is no value of a column: give "
 				       "--weigh %s:sum",
-				       rp->weight_name);
+				       rp->c.weight_name);
 	return CMD_OK;
 }
 
@@ -433,7 +433,7 @@ static int read_types(struct report *rp)
 
 	while (reading__next(&rp->rd, &rp->out, NULL, NULL, &e))
 		;
-	return report__check_keys(rp) ?: reading__finish(&rp->rd);
+	return counting__check(&rp->c) ?: reading__finish(&rp->rd);
 }
 
 /* Whether a terminal can show the query as it is. */

@@ -80,8 +80,8 @@ static int find_name(struct translation *tr, struct comparison *c)
 	c->generic = NR_VALUE_NAMES;
 	if (is_stack_id(c->name))
 		return 0;
-	nr = values__add(tr->rp->values, c->name, VALUE_PREFER_FIELD);
-	err = nr < 0 ? nr : values__source(tr->rp->values, nr, tr->type, &c->field, &c->generic);
+	nr = values__add(tr->rp->c.values, c->name, VALUE_PREFER_FIELD);
+	err = nr < 0 ? nr : values__source(tr->rp->c.values, nr, tr->type, &c->field, &c->generic);
 	return err && err != -ENOMEM ? refuse(tr, "a name that is no column") : err;
 }
 

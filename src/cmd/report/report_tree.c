@@ -21,13 +21,13 @@ static void put_tree_json(struct report *rp, const struct stack_group *g,
 		json__record(j, "function");
 		report__put_key(rp, g);
 		json__u64(j, "depth", depth);
-		if (rp->weight_name) {
+		if (rp->c.weight_name) {
 			json__u64(j, "weight", n->weight);
 			json__u64(j, "self_weight", n->self_weight);
 		}
 		json__u64(j, "count", n->count);
 		json__u64(j, "self", n->self);
-		if (report__has_shares(rp))
+		if (counting__has_shares(&rp->c))
 			out__percent(json__value(j, "percent"), n->weight, g->amount, 0);
 		report__json_function(rp, &n->frame, &n->key, n->guesses);
 		json__end(j);
@@ -38,7 +38,7 @@ static void put_tree_json(struct report *rp, const struct stack_group *g,
 /* "12.34% ", or the weight if it has no share. */
 static void put_share(struct report *rp, const struct stack_group *g, uint64_t weight)
 {
-	if (!report__has_shares(rp)) {
+	if (!counting__has_shares(&rp->c)) {
 		strbuf__printf(&rp->out.b, "%7s ", report__weight(rp, weight).s);
 		return;
 	}

@@ -3,8 +3,8 @@
  * Names of user functions, demangled: those in the recording or, if it has none, those in the file
  * on this machine if it is identical to the recorded one.  Source lines on demand.
  */
-#ifndef UI_USER_NAMES_H
-#define UI_USER_NAMES_H
+#ifndef NAMES_USER_NAMES_H
+#define NAMES_USER_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,4 +70,4 @@ unsigned int user_names__lines(struct user_names *n, const struct stk_frame *f,
 struct usyms *user_names__usyms(struct user_names *n);
 void user_names__usyms_file(const struct stk_file *file, struct usyms_file *ret_file);
 
-#endif /* UI_USER_NAMES_H */
+#endif /* NAMES_USER_NAMES_H */

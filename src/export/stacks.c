@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Labels and sums of counted stacks. */
+#include "stacks.h"
+
+#include <inttypes.h>
+
+void export_stacks__label(const struct export_stacks *s, const struct stack_group *g,
+			  struct strbuf *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_keys; i++) {
+		if (i)
+			strbuf__putc(b, ' ');
+		if (!s->keys[i].is_plain)
+			strbuf__printf(b, "%s ", s->keys[i].name);
+		s->put_value(s->ctx, g, i, b);
+	}
+}
+
+void export_stacks__summarize(const struct export_stacks *s, struct strbuf *summary)
+{
+	uint64_t events = 0, stacks = 0;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_groups; i++) {
+		events += s->groups[i].count;
+		stacks += s->groups[i].nr_stacks;
+	}
+	strbuf__printf(summary, "%" PRIu64 " event%s, %" PRIu64 " stack%s in %u group%s", events,
+		       events == 1 ? "" : "s", stacks, stacks == 1 ? "" : "s", s->nr_groups,
+		       s->nr_groups == 1 ? "" : "s");
+	if (s->left_out)
+		strbuf__printf(summary, "; %s left out", s->left_out);
+}
