@@ -30,7 +30,7 @@ struct export_frame {
 	 */
 	struct stk_frame frame;
 	const char *function; /* as shown: demangled; NULL: unknown */
-	/* With --inline, if known: where the frame is in its function, and what is inlined there. */
+	/* With --inline, if known: the place in its function, and what is inlined there. */
 	const char *source; /* NULL: unknown */
 	unsigned int line; /* 0: unknown */
 	const struct name_line *inlined; /* innermost first */

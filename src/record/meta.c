@@ -261,6 +261,8 @@ int meta__write(struct stk_writer *w, const struct recorder_opts *opts,
 	put_command_line(&m, opts);
 	put_machine(&m, opts->syms);
 	put_clock(&m, opts);
+	if (opts->sample_hz)
+		put_number(&m, "samples.hz", opts->sample_hz);
 	put_number(&m, "limits.max_depth", opts->max_depth);
 	put_number(&m, "limits.memory", memory->budget);
 	put_number(&m, "limits.stack_map_bits", memory->stack_map_bits);

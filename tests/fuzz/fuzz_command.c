@@ -59,7 +59,9 @@ static const struct command commands[] = {
 	  { "--ns", "--json --stacks", "--ids", "--full", "--no-stacks --fields pid",
 	    "--fields time,comm,prev_comm,kstack --json",
 	    "--filter event.time>5&&!(comm~\"a*\")||ustack~\"*c*\"" } },
-	{ &cmd_export, { "fsmb", "fsmb1", "ctf --force", "folded --by comm,sym" } },
+	{ &cmd_export,
+	  { "fsmb", "fsmb1", "ctf --force", "folded --by comm,sym", "pprof",
+	    "pprof --weigh next_pid --by comm,pid" } },
 };
 
 static int fds[MAX_FILES];

@@ -197,6 +197,7 @@ void make_profile(const char *path)
 {
 
 	w = begin_recording(path, 1);
+	ok(stk_writer__meta(w, "samples.hz", "1000"));
 	ok(stk_writer__type(w, STK_KIND_SAMPLE, "sample", "cpu_clock", "", sample_format));
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "kmem", "kmalloc", "", kmalloc_format));
 	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_stat_wait", "", wait_format));
