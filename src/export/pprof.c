@@ -34,20 +34,14 @@ struct pprof {
 	uint64_t sum; /* of the second values */
 };
 
-static bool is_sampled(const struct stack_group *g)
-{
-	return stk_event_type__kind(g->type) == STK_KIND_SAMPLE;
-}
-
 static void choose_values(struct pprof *p)
 {
-	const char *hz = stk_reader__meta(p->stacks->reader, "samples.hz");
 	unsigned int i, sampled = 0;
 
 	for (i = 0; i < p->stacks->nr_groups; i++)
-		sampled += is_sampled(&p->stacks->groups[i]);
+		sampled += stack_group__is_sampled(&p->stacks->groups[i]);
 	p->only_samples = sampled && sampled == p->stacks->nr_groups;
-	p->hz = hz ? strtoull(hz, NULL, 10) : 0;
+	p->hz = export_stacks__sample_hz(p->stacks);
 	if (p->stacks->weight)
 		p->second = SECOND_WEIGHT;
 	else if (sampled && p->hz)
@@ -55,11 +49,6 @@ static void choose_values(struct pprof *p)
 	else if (sampled)
 		log_warn("the recording does not say how often it took timer samples, so the "
 			 "profile has their number and not their time");
-}
-
-static const char *weight_unit(const struct export_stacks *s)
-{
-	return s->weight_is_ns ? "nanoseconds" : strstr(s->weight, "bytes") ? "bytes" : "count";
 }
 
 static void set_type(struct pprof *p, bool second, Pprof__ValueType *ret_type)
@@ -72,7 +61,8 @@ static void set_type(struct pprof *p, bool second, Pprof__ValueType *ret_type)
 							       p->stacks->weight);
 	ret_type->unit = pprof_file__string(p->file, !second ? "count" :
 						     is_cpu  ? "nanoseconds" :
-							       weight_unit(p->stacks));
+						     export_stacks__unit(p->stacks) ?:
+										      "count");
 }
 
 /* What the values are; a sample of the clock comes once in a period, any other event counts 1. */
@@ -132,7 +122,7 @@ static int second_value(struct pprof *p, const struct stack_group *g, const stru
 
 	if (p->second == SECOND_WEIGHT)
 		value = c->amount;
-	else if (p->second == SECOND_CPU && is_sampled(g))
+	else if (p->second == SECOND_CPU && stack_group__is_sampled(g))
 		value = (unsigned __int128)c->count * SECOND_NS / p->hz;
 	if (value + p->sum > INT64_MAX)
 		return -EOVERFLOW;

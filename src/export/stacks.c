@@ -3,6 +3,7 @@
 #include "stacks.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 void export_stacks__label(const struct export_stacks *s, const struct stack_group *g,
 			  struct strbuf *b)
@@ -16,6 +17,23 @@ void export_stacks__label(const struct export_stacks *s, const struct stack_grou
 			strbuf__printf(b, "%s ", s->keys[i].name);
 		s->put_value(s->ctx, g, i, b);
 	}
+}
+
+uint64_t export_stacks__sample_hz(const struct export_stacks *s)
+{
+	const char *hz = stk_reader__meta(s->reader, "samples.hz");
+
+	return hz ? strtoull(hz, NULL, 10) : 0;
+}
+
+bool stack_group__is_sampled(const struct stack_group *g)
+{
+	return stk_event_type__kind(g->type) == STK_KIND_SAMPLE && !g->other_types;
+}
+
+const char *export_stacks__unit(const struct export_stacks *s)
+{
+	return s->weight_is_ns ? "nanoseconds" : strstr(s->weight, "bytes") ? "bytes" : NULL;
 }
 
 void export_stacks__summarize(const struct export_stacks *s, struct strbuf *summary)

@@ -38,6 +38,13 @@ struct export_stacks {
 void export_stacks__label(const struct export_stacks *s, const struct stack_group *g,
 			  struct strbuf *b);
 
+/* Timer samples stand for time: how many there are per second of a CPU; 0: unknown. */
+uint64_t export_stacks__sample_hz(const struct export_stacks *s);
+/* Whether the group has timer samples only. */
+bool stack_group__is_sampled(const struct stack_group *g);
+/* The unit of the weight: "nanoseconds", "bytes", or NULL. */
+const char *export_stacks__unit(const struct export_stacks *s);
+
 /* "12 events, 3 stacks in 2 groups", and what was left out. */
 void export_stacks__summarize(const struct export_stacks *s, struct strbuf *summary);
 

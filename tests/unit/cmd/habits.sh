@@ -141,7 +141,8 @@ refused 1 "there is no 'trace.stk' here: give FILE, or record one with 'stackonc
 refused 1 "open 'nosuch.stk': No such file or directory" report nosuch.stk
 refused 1 "'full': not a stackonce recording" report full
 order='FORMAT [OPTIONS] [FILE...] -o OUTPUT'
-refused 2 ": 'small.stk'; the order is: $order" \
+formats=$("$so" export --help | sed -n 's/^  FORMAT *//p')
+refused 2 "export: FORMAT expects $formats: 'small.stk'; the order is: $order" \
 	export small.stk -o map
 refused 2 "record: nothing follows '--'" record -a --
 refused 127 "cannot run 'sched:x' (-e records an event): No such file or directory" record sched:x

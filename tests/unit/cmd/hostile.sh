@@ -57,6 +57,7 @@ export fsmb1 -o -
 export ctf --force -o trace
 export folded --by comm,sym -o -
 export pprof --fold idle,guesses -o -
+export speedscope --by comm,sym -o -
 LIST
 
 failed=0

@@ -2,6 +2,7 @@
 """Compares what pprof shows of exported profiles with the counts of report."""
 import collections
 import json
+import os
 import re
 import subprocess
 import sys
@@ -191,6 +192,11 @@ for name, unit in (("bytes_alloc", "bytes"), ("delay", "nanoseconds"), ("count",
         compare_functions("profile.stk", options, name, ("self_weight", "weight"))
     weights = sum(r["weight"] for r in report("--top", "0", *options, "profile.stk") if r["frames"])
     check(f"sum of {name}", weights, Raw().total(1))
+
+done = run(SO, "export", "pprof", "-o", "none.gz", "--weigh", "call_site", "profile.stk")
+check("a sum beyond the format", (1, "stackonce: 'call_site': a sum exceeds 2^63: select fewer "
+                                  "events\n"), (done.returncode, done.stderr))
+check("nothing is left behind", False, os.path.exists("none.gz"))
 
 # Numbers are numbers: pprof selects by them.
 export("demo.stk", "--by", "comm,pid")

@@ -112,6 +112,12 @@ want "--inline: order" "innermost middle outer" \
 want "report --tree --inline" \
 	"innermost (inlined) [prog],middle (inlined) [prog],outer [prog],main [prog]" \
 	"$(paste -sd, out)"
+"$so" export speedscope -q --inline --sysroot root prog.stk -o - >out
+want "export speedscope --inline: outermost first" "main,outer,middle,innermost" \
+	"$(jq -r '. as $all | .profiles[0].samples[0][] | $all.shared.frames[.].name' out |
+		paste -sd,)"
+want "export speedscope --inline: sources" 1 \
+	"$(jq -r '[.shared.frames[].file | select(endswith("inlined.c"))] | unique | length' out)"
 "$so" report --flat --inline --json --sysroot root prog.stk |
 	jq -r '"\(.inlined // .sym) \(.count)"' >out
 has "report --flat --inline" "^innermost [0-9]" out
