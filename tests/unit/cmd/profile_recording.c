@@ -195,7 +195,6 @@ static void add_waits(void)
 
 void make_profile(const char *path)
 {
-
 	w = begin_recording(path, 1);
 	ok(stk_writer__meta(w, "samples.hz", "1000"));
 	ok(stk_writer__type(w, STK_KIND_SAMPLE, "sample", "cpu_clock", "", sample_format));
