@@ -301,29 +301,29 @@ static bool is_text(const struct ev_field *f)
 	return f->kind == EV_FIELD_STRING || f->is_char;
 }
 
+/* Each value is made where it is returned: a copy of what was just stored in parts stalls. */
 struct event_value event_value__of_field(const struct ev_field *field, const struct stk_event *e)
 {
-	struct event_value v = { .type = VALUE_NONE };
+	const char *s;
 	const void *rec;
-	size_t len;
+	size_t len, n;
 
 	if (stk_event__marks(e) & STK_MARK_NO_FIELDS)
-		return v;
+		return (struct event_value){ .type = VALUE_NONE };
 	rec = stk_event__record(e, &len);
 	if (!rec || field->offset > len || field->size > len - field->offset)
-		return v;
-	if (field->kind == EV_FIELD_INT) {
-		v.number = ev_field__value(field, rec, len);
-		v.type = field->address ? VALUE_ADDRESS : field->is_signed ? VALUE_S64 : VALUE_U64;
-		return v;
-	}
-	v.text = ev_field__bytes(field, rec, len, &v.len);
-	if (!v.text)
-		return v;
-	v.type = is_text(field) ? VALUE_TEXT : VALUE_BYTES;
-	if (v.type == VALUE_TEXT)
-		v.len = strnlen(v.text, v.len);
-	return v;
+		return (struct event_value){ .type = VALUE_NONE };
+	if (field->kind == EV_FIELD_INT)
+		return number(field->address   ? VALUE_ADDRESS :
+			      field->is_signed ? VALUE_S64 :
+						 VALUE_U64,
+			      ev_field__value(field, rec, len));
+	s = ev_field__bytes(field, rec, len, &n);
+	if (!s)
+		return (struct event_value){ .type = VALUE_NONE };
+	if (!is_text(field))
+		return (struct event_value){ .type = VALUE_BYTES, .text = s, .len = n };
+	return (struct event_value){ .type = VALUE_TEXT, .text = s, .len = strnlen(s, n) };
 }
 
 struct event_value values__get(struct values *v, unsigned int nr, const struct stk_event *e)

@@ -26,7 +26,7 @@ struct count {
  * Most events repeat one of a few stacks: the entries of the last ones are found without a hash.
  * The place of an entry may be shared by any number of others, which only costs the hash.
  */
-#define RECENT 4096
+#define RECENT 16384
 
 struct stack_counts {
 	struct stack_spec spec;

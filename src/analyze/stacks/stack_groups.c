@@ -32,6 +32,9 @@ struct known_comm {
 	uint32_t number; /* + 1; 0: none */
 };
 
+/* Texts of the last events, found without a hash; a place may be shared by any number. */
+#define RECENT_TEXTS 256
+
 /* Groups of the last events, found without a hash; a place may be shared by any number. */
 #define RECENT 256
 
@@ -39,7 +42,7 @@ struct stack_groups {
 	struct stack_spec spec;
 	enum value_name names[STACK_KEYS]; /* NR_VALUE_NAMES: a field */
 	struct known_comm comms[COMM_CACHE];
-	uint32_t last_text[STACK_KEYS]; /* number + 1 of the text of the last event; 0: none */
+	uint32_t recent_texts[RECENT_TEXTS]; /* number + 1; 0: none */
 	uint64_t types; /* of the values that every event has; 0 for the others */
 	bool check_types; /* events of one group may be of several types */
 	uint64_t seed; /* of the hash */
@@ -107,10 +110,26 @@ static int comm_of(struct stack_groups *g, const char *comm, uint64_t *ret_numbe
 	return err;
 }
 
-static int text_of(struct stack_groups *g, unsigned int i, const struct event_value *v,
-		   uint64_t *ret_number)
+/* A mix of the first and the last bytes. */
+static unsigned int place_of_text(const char *s, size_t len)
 {
-	uint32_t *last = &g->last_text[i];
+	uint64_t a = 0, b = 0;
+
+	if (len >= sizeof(a)) {
+		memcpy(&a, s, sizeof(a));
+		memcpy(&b, s + len - sizeof(b), sizeof(b));
+	} else if (len >= sizeof(a) / 2) {
+		memcpy(&a, s, sizeof(a) / 2);
+		memcpy(&b, s + len - sizeof(b) / 2, sizeof(b) / 2);
+	} else if (len) {
+		a = (uint8_t)s[0] << 16 | (uint8_t)s[len / 2] << 8 | (uint8_t)s[len - 1];
+	}
+	return ((a * 3 ^ b) + len) * 0x9e3779b97f4a7c15ull >> 32;
+}
+
+static int text_of(struct stack_groups *g, const struct event_value *v, uint64_t *ret_number)
+{
+	uint32_t *last = &g->recent_texts[place_of_text(v->text, v->len) % RECENT_TEXTS];
 	const struct string_entry *s = *last ? &g->texts.v[*last - 1] : NULL;
 	int n = 0;
 
@@ -150,7 +169,7 @@ static int value_of(struct stack_groups *g, unsigned int i, const struct stk_eve
 	if (v.type == VALUE_ADDRESS)
 		return stk_event__place(e, v.number, &ret_key->v[i]);
 	if (v.type == VALUE_TEXT || v.type == VALUE_BYTES)
-		return text_of(g, i, &v, &ret_key->v[i]);
+		return text_of(g, &v, &ret_key->v[i]);
 	return v.type == VALUE_NONE ? values__error(g->spec.values) : 0;
 }
 

@@ -171,6 +171,7 @@ static void fill_event(struct stk_reader *r, const struct rd_block *b)
 	out->ts = e->ts;
 	out->ordinal = e->ordinal;
 	out->late = e->ts < b->late_before;
+	r->record = NULL;
 	r->event_count = 1;
 	r->totals.late += out->late;
 	if (b->bare)
@@ -185,6 +186,7 @@ static void fill_counted(struct stk_reader *r, const struct rd_block *b)
 	*out = (struct stk_event){
 		.r = r, .block = b, .tuple = &b->tuples[b->pos], .ts = b->h.min_ts
 	};
+	r->record = NULL;
 	r->event_count = b->counts[b->pos];
 	if (b->bare)
 		note_bare(r, out, b->h.max_ts);

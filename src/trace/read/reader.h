@@ -269,6 +269,8 @@ struct stk_reader {
 	size_t pending; /* bytes */
 	struct stk_event event;
 	uint32_t event_count; /* events that it stands for */
+	const void *record; /* of event; NULL: not built yet */
+	size_t record_len;
 	uint8_t bare_record[STK_RECORD_HEAD]; /* of an event without fields */
 };
 
