@@ -30,17 +30,18 @@ static bool is_of_frames(enum value_name name)
 	return name == VALUE_SYM || name == VALUE_CALLER || name == VALUE_FILE;
 }
 
-/* The names of the keys, each followed by a comma; of_frames: those that stacks give, too. */
-static void put_keys(struct report *rp, bool of_frames, struct strbuf *b)
+/* The names of the keys, and `end` if there are any; of_frames: those that stacks give, too. */
+static void put_keys(struct report *rp, bool of_frames, const char *end, struct strbuf *b)
 {
-	unsigned int i;
+	unsigned int i, nr = 0;
 
 	for (i = 0; i < rp->c.nr_keys; i++) {
 		if (!of_frames && is_of_frames(rp->c.keys[i].generic))
 			continue;
+		strbuf__puts(b, nr++ ? ", " : "");
 		sql__put_quoted(b, rp->c.keys[i].name, '"');
-		strbuf__puts(b, ", ");
 	}
+	strbuf__puts(b, nr ? end : "");
 }
 
 /* "_kstack, _ustack", or one of them. */
@@ -363,11 +364,9 @@ static void put_lists(struct report *rp, struct strbuf *b)
 	const char *from = put_named(rp, b);
 
 	strbuf__printf(b, "lists AS (\n  SELECT *, %s OVER (PARTITION BY ", list_of(rp));
-	put_keys(rp, true, b);
-	b->len -= strlen(", ");
+	put_keys(rp, true, "", b);
 	strbuf__puts(b, ") AS _list,\n    row_number() OVER (PARTITION BY ");
-	put_keys(rp, true, b);
-	b->len -= strlen(", ");
+	put_keys(rp, true, "", b);
 	strbuf__printf(b, " ORDER BY %s DESC) AS _nr\n  FROM %s\n)\n",
 		       rp->c.weight_name ? "_weight" : "_count", from);
 }
@@ -380,18 +379,18 @@ static void put_query(struct report *rp, struct strbuf *b, const struct strbuf *
 	strbuf__puts(b, "WITH selected AS (\n");
 	strbuf__add(b, sources->s, sources->len);
 	strbuf__puts(b, "), stacks AS (\n  SELECT ");
-	put_keys(rp, false, b);
+	put_keys(rp, false, ", ", b);
 	put_stacks(rp, b);
 	strbuf__puts(b, ", count(*) AS _count");
 	if (rp->c.weight_name)
 		strbuf__printf(b, ", %s AS _weight", sum_of(rp));
 	strbuf__puts(b, "\n  FROM selected GROUP BY ");
-	put_keys(rp, false, b);
+	put_keys(rp, false, ", ", b);
 	put_stacks(rp, b);
 	strbuf__puts(b, "\n), ");
 	put_lists(rp, b);
 	strbuf__puts(b, "SELECT ");
-	put_keys(rp, true, b);
+	put_keys(rp, true, ", ", b);
 	put_stacks(rp, b);
 	strbuf__printf(b, ", _count AS count%s FROM lists",
 		       rp->c.weight_name ? ", _weight AS weight" : "");
@@ -460,6 +459,10 @@ int report__put_sql(struct report *rp)
 	unsigned int nr = 0;
 
 	code = code ?: put_sources(rp, &sources, &nr);
+	if (!code && rp->rd.sel.error) {
+		log_err(rp->rd.sel.error, "select events of '%s'", rp->rd.path);
+		code = CMD_FAILURE;
+	}
 	if (code)
 		return code;
 	/* without events, times that refer to them are unknown */

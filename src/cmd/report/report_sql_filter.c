@@ -315,6 +315,20 @@ static int put_filter(struct report *rp, const struct stk_event_type *t, const c
 	return err ? CMD_FAILURE : CMD_OK;
 }
 
+static bool matches(struct report *rp, const char *globs, const struct stk_event_type *t)
+{
+	return selection__keep(&rp->rd.sel, event__matches(rp->rd.reader, globs, t));
+}
+
+/* Whether the filter of a choice can be applied to the type. */
+static bool applies(struct report *rp, const struct event_choice *c, const struct stk_event_type *t)
+{
+	char why[FILTER_ERROR_SIZE];
+	int err = event_filters__check(rp->rd.sel.filters, c->nr, t, why, sizeof(why));
+
+	return selection__keep(&rp->rd.sel, err == -ENOMEM || err == -ENOBUFS ? err : !err);
+}
+
 /*
  * Appends the union of the filters from choice `from` to `to` that can be applied to the type;
  * returns 0 or an exit code.  ret_nr: how many there are, of_all: as --filter without -e.
@@ -323,17 +337,15 @@ static int put_union(struct report *rp, const struct stk_event_type *t, bool of_
 		     struct sql_condition *c, unsigned int *ret_nr)
 {
 	struct selection *sel = &rp->rd.sel;
-	char why[FILTER_ERROR_SIZE];
 	unsigned int i, nr = 0;
 	int code = CMD_OK;
 
 	for (i = 0; i < sel->nr_choices && !code; i++) {
 		const struct event_choice *one = &sel->choices[i];
 
-		if (!one->globs != of_all ||
-		    (one->globs && event__matches(rp->rd.reader, one->globs, t) <= 0))
+		if (!one->globs != of_all || !one->filter)
 			continue;
-		if (event_filters__check(sel->filters, one->nr, t, why, sizeof(why)))
+		if ((one->globs && !matches(rp, one->globs, t)) || !applies(rp, one, t))
 			continue;
 		strbuf__puts(&c->text, nr++ ? " OR " : " AND (");
 		code = put_filter(rp, t, one->filter, &c->text, &c->has_fields);
@@ -351,7 +363,7 @@ static bool is_unfiltered(struct report *rp, const struct stk_event_type *t)
 
 	for (i = 0; i < sel->nr_choices; i++)
 		if (sel->choices[i].globs && !sel->choices[i].filter &&
-		    event__matches(rp->rd.reader, sel->choices[i].globs, t) > 0)
+		    matches(rp, sel->choices[i].globs, t))
 			return true;
 	return !sel->has_events;
 }

@@ -54,4 +54,6 @@ check script --fields time,comm,event -e 'sched,nosuch' --comm 'bash,<idle>' --f
 check report --no-symbols --json --top 0 --by comm,caller,prev_prio -e sched \
 	--filter 'prev_prio > 1'
 check report --no-symbols --json --weigh prev_prio --comm 'b*'
+check report --print-sql --no-symbols --by comm,caller,prev_prio \
+	--filter 'event ~ "*x" || prev_prio > 2' -e sched --filter 'prev_prio > 1 && sym == "x"'
 [ $failed -eq 0 ]
