@@ -125,7 +125,7 @@ const struct preset *preset__find(const char *name)
 	return p->name ? p : NULL;
 }
 
-int presets__add(const char *command, const char *names, const struct preset **presets,
+int presets__add(const char *command, const char *names, const struct preset **list,
 		 unsigned int *nr)
 {
 	_cleanup_free_ char *copy = strdup(names);
@@ -139,12 +139,12 @@ int presets__add(const char *command, const char *names, const struct preset **p
 
 		if (!p)
 			return preset__usage_error(command, one);
-		for (i = 0; i < *nr && presets[i] != p; i++)
+		for (i = 0; i < *nr && list[i] != p; i++)
 			;
 		if (i == PRESETS_MAX)
 			return ui__usage_error(command, "more than %d presets are given",
 					       PRESETS_MAX);
-		presets[i] = p;
+		list[i] = p;
 		*nr = MAX(*nr, i + 1);
 	}
 	return CMD_OK;

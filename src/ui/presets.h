@@ -43,7 +43,7 @@ const struct preset *preset__find(const char *name);
  * Adds the presets of a list of names to the *nr ones, each once; PRESETS_MAX have room.  Returns
  * CMD_OK; CMD_USAGE after a message; or -ENOMEM.
  */
-int presets__add(const char *command, const char *names, const struct preset **presets,
+int presets__add(const char *command, const char *names, const struct preset **list,
 		 unsigned int *nr);
 /* For a name that preset__find() does not know: says which may be meant; returns CMD_USAGE. */
 int preset__usage_error(const char *command, const char *name);

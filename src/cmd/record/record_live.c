@@ -40,25 +40,25 @@ static void view(const char *path, const char *pairs, int go_fd, pid_t parent)
 }
 
 /* The presets that have pairs, as for --preset. */
-static int pairs_of(const struct preset *const *presets, unsigned int nr, struct strbuf *b)
+static int pairs_of(const struct preset *const *list, unsigned int nr, struct strbuf *b)
 {
 	unsigned int i;
 
 	strbuf__puts(b, "");
 	for (i = 0; i < nr; i++)
-		if (presets[i]->start)
-			strbuf__printf(b, "%s%s", b->len ? "," : "", presets[i]->name);
+		if (list[i]->start)
+			strbuf__printf(b, "%s%s", b->len ? "," : "", list[i]->name);
 	return strbuf__failed(b) ? -ENOMEM : 0;
 }
 
-int live_viewer__new(const char *path, const struct preset *const *presets, unsigned int nr,
+int live_viewer__new(const char *path, const struct preset *const *list, unsigned int nr,
 		     struct live_viewer *ret_viewer)
 {
 	_cleanup_(strbuf__free) struct strbuf pairs = { 0 };
 	pid_t parent = getpid(), pid;
 	int fds[2];
 
-	if (pairs_of(presets, nr, &pairs))
+	if (pairs_of(list, nr, &pairs))
 		return log_err(-ENOMEM, "start the live view");
 	if (pipe2(fds, O_CLOEXEC))
 		return log_err(-errno, "create a pipe for the live view");

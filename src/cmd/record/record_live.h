@@ -21,7 +21,7 @@ struct live_viewer {
  * have any.  To be called before the recorder takes memory, signals and priority.  -errno after a
  * message.
  */
-int live_viewer__new(const char *path, const struct preset *const *presets, unsigned int nr,
+int live_viewer__new(const char *path, const struct preset *const *list, unsigned int nr,
 		     struct live_viewer *ret_viewer);
 /* As recorder_opts.status: starts the viewer once the recording has its name. */
 void live_viewer__status(void *viewer, const char *line);
