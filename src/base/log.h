@@ -16,6 +16,14 @@ int log_msg(enum stk_log_level level, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 #define log_err(err, ...) log_msg(STK_LOG_ERROR, (err), __VA_ARGS__)
+/* The same for a message that says why in its own words: without strerror(). */
+#define log_why(err, ...)                               \
+	({                                              \
+		int why_err_ = (err);                   \
+                                                        \
+		log_msg(STK_LOG_ERROR, 0, __VA_ARGS__); \
+		why_err_;                               \
+	})
 #define log_warn(...) ((void)log_msg(STK_LOG_WARN, 0, __VA_ARGS__))
 #define log_debug(...) ((void)log_msg(STK_LOG_DEBUG, 0, __VA_ARGS__))
 

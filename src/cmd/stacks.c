@@ -212,7 +212,10 @@ static int read_stacks(struct stacks *s)
 	else
 		put_new(s);
 	if (s->id != ANY_ID && !s->any && !err)
-		err = log_err(0, "there is no stack %" PRIu64, s->id) ?: -ENOENT;
+		err = log_why(-ENOENT,
+			      "'%s' has no stack %" PRIu64
+			      ": 'stackonce stacks' lists those it has",
+			      s->rd.path, s->id);
 	return out__close(&s->out, err ? CMD_FAILURE : reading__finish(&s->rd));
 }
 

@@ -247,11 +247,12 @@ static int open_rewrite(struct symbolize *s)
 	int err = stk_rewrite__open(path, &s->rw);
 
 	if (err == -EBADMSG)
-		return log_err(0, "'%s' is damaged: rewriting it would lose the rest", path) ?: err;
+		return log_why(err, "'%s' is damaged: rewriting it would lose the rest", path);
 	if (err)
 		return log_err(err, "rewrite '%s'", path);
 	if (!s->output && stk_rewrite__is_busy(s->rw))
-		return log_err(0, "'%s' is being written", path) ?: -EBUSY;
+		return log_why(-EBUSY, "'%s' is being written: wait until its recorder has ended",
+			       path);
 	return 0;
 }
 

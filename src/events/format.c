@@ -289,7 +289,9 @@ int ev_format__parse(const char *text, size_t len, struct ev_format **ret_format
 	int err;
 
 	if (len > FORMAT_MAX_TEXT)
-		return log_err(-E2BIG, "event format of %zu bytes", len);
+		return log_why(-E2BIG,
+			       "an event format of %zu bytes is too long, at most %u are read", len,
+			       FORMAT_MAX_TEXT);
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return log_err(-ENOMEM, "event format");
@@ -298,8 +300,12 @@ int ev_format__parse(const char *text, size_t len, struct ev_format **ret_format
 		err = -EINVAL;
 	if (!err)
 		err = add_extra(f);
+	if (err == -ENOMEM)
+		return log_err(err, "event format");
 	if (err)
-		return log_err(err, "event format '%.64s'", f->name ? f->name : "");
+		return log_why(err,
+			       "event format '%.64s' cannot be parsed: its events have no fields",
+			       f->name ?: "");
 	f->why = format_parse_print(f, pos, end - pos);
 	f->compiled = !f->why;
 	if (f->why)

@@ -577,7 +577,7 @@ static int map_whole(const struct bpf_object *obj, const char *name, size_t size
 	void *p;
 
 	if (!m)
-		return log_err(-ENOENT, "map %s: the object has no such map", name);
+		return log_why(-ENOENT, "map %s: the object has no such map", name);
 	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(m), 0);
 	if (p == MAP_FAILED)
 		return log_err(-errno, "map %s", name);

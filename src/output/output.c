@@ -29,7 +29,7 @@ struct output {
 /* ---- which files may be replaced ------------------------------------------------------------- */
 
 /* Logs a refusal that is not due to a failed system call. */
-#define refuse(...) (log_err(0, __VA_ARGS__) ?: -EPERM)
+#define refuse(...) (log_why(-EPERM, __VA_ARGS__))
 
 static int check_inputs(const struct output *o, const struct stat *st)
 {

@@ -223,14 +223,13 @@ static int check_file(struct sql_recording *rec, struct stat *ret_st)
 	if (stat(rec->path, ret_st))
 		return log_err(-errno, "open '%s'", rec->path);
 	if (!S_ISREG(ret_st->st_mode))
-		return log_err(-EINVAL,
+		return log_why(-EINVAL,
 			       "'%s' is not a file: queries read a recording several "
 			       "times",
 			       rec->path);
 	if (rec->reader && (ret_st->st_dev != rec->dev || ret_st->st_ino != rec->ino ||
 			    (uint64_t)ret_st->st_size < rec->end))
-		return log_err(0, "'%s' is another file than before: start again", rec->path) ?:
-			       -ESTALE;
+		return log_why(-ESTALE, "'%s' is another file than before: start again", rec->path);
 	return 0;
 }
 

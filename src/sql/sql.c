@@ -190,28 +190,28 @@ static int log_failure(struct sql *s, int rc)
 	int at = sqlite3_error_offset(s->db);
 
 	if (rc == SQLITE_INTERRUPT && s->rec.stop && *s->rec.stop)
-		return log_err(0, "interrupted") ?: -EINTR;
+		return log_why(-EINTR, "interrupted");
 	if (rc == SQLITE_INTERRUPT)
-		return log_err(0, "the query took longer than --timeout allows") ?: -ETIME;
+		return log_why(-ETIME, "the query took longer than --timeout allows");
 	if (s->was_denied)
-		return log_err(0, "SQL: only SELECT is allowed: a query cannot change anything "
-				  "(--save writes the tables to a file)") ?:
-			       -EPERM;
+		return log_why(-EPERM,
+			       "SQL: only SELECT is allowed: a query cannot change anything "
+			       "(--save writes the tables to a file)");
 	if ((rc & 0xff) == SQLITE_FULL && s->files.exceeded)
-		return log_err(0, "the query needs more than %llu MiB of temporary files: see "
-				  "--temp-size",
-			       (unsigned long long)s->files.max >> 20) ?:
-			       -ENOSPC;
+		return log_why(-ENOSPC,
+			       "the query needs more than %llu MiB of temporary files: see "
+			       "--temp-size",
+			       (unsigned long long)s->files.max >> 20);
 	if ((rc & 0xff) == SQLITE_NOMEM && !strcmp(text, "out of memory"))
-		return log_err(0, "the query needs more than %lld MiB of memory", HEAP_MAX >> 20) ?:
-			       -ENOMEM;
+		return log_why(-ENOMEM, "the query needs more than %lld MiB of memory",
+			       HEAP_MAX >> 20);
 	if ((rc & 0xff) == SQLITE_CORRUPT || rc == SQLITE_CANTOPEN)
-		return log_err(0, "%s", text) ?: errno_of(rc);
+		return log_why(errno_of(rc), "%s", text);
 	put_hint(s, &hint);
 	if (at >= 0)
-		return log_err(0, "SQL: %s, at character %d%s", text, at + 1, hint.s ?: "") ?:
-			       errno_of(rc);
-	return log_err(0, "SQL: %s%s", text, hint.s ?: "") ?: errno_of(rc);
+		return log_why(errno_of(rc), "SQL: %s, at character %d%s", text, at + 1,
+			       hint.s ?: "");
+	return log_why(errno_of(rc), "SQL: %s%s", text, hint.s ?: "");
 }
 
 int sql__prepare(struct sql *s, const char *text, sqlite3_stmt **ret_statement,

@@ -45,13 +45,12 @@ int sqlite__load(void)
 	if (sqlite3_api)
 		return 0;
 	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!library) {
-		log_err(0, LIBRARY " cannot be loaded: install SQLite (Debian: libsqlite3-0)");
-		return -EOPNOTSUPP;
-	}
+	if (!library)
+		return log_why(-EOPNOTSUPP,
+			       LIBRARY " cannot be loaded: install SQLite (Debian: libsqlite3-0)");
 	ask_for_functions(library);
 	if (sqlite3_api && sqlite3_libversion_number() >= OLDEST)
 		return 0;
 	sqlite3_api = NULL;
-	return log_err(0, "%s is too old: SQLite 3.38 or newer is needed", LIBRARY) ?: -EOPNOTSUPP;
+	return log_why(-EOPNOTSUPP, "%s is too old: SQLite 3.38 or newer is needed", LIBRARY);
 }

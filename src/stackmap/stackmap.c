@@ -67,14 +67,14 @@ static int plan(const struct stackmap_opts *opts, struct stackmap_cfg *ret_cfg)
 	if (cpus < 0)
 		return log_err(cpus, "stack map: count the CPUs");
 	if (bits < STACKMAP_BITS_MIN || bits > STACKMAP_BITS_MAX)
-		return log_err(-ERANGE, "stack map: %u bits, must be %d..%d", bits,
+		return log_why(-ERANGE, "stack map: %u bits, must be %d..%d", bits,
 			       STACKMAP_BITS_MIN, STACKMAP_BITS_MAX);
 	if (!bytes)
 		bytes = MAX((unsigned long long)BYTES_PER_STACK << bits,
 			    STACKMAP_PAGES_DEFAULT * STACKMAP_PAGE_WORDS * sizeof(uint64_t));
 	pages = (bytes - 1) / (STACKMAP_PAGE_WORDS * sizeof(uint64_t)) + 1;
 	if (pages > POOL_WORDS_MAX / STACKMAP_PAGE_WORDS)
-		return log_err(-ERANGE, "stack map: a pool of %llu bytes, at most %llu", bytes,
+		return log_why(-ERANGE, "stack map: a pool of %llu bytes, at most %llu", bytes,
 			       POOL_WORDS_MAX * 8ULL);
 	cfg.line_mask = (2u << bits) / STACKMAP_LINE - 1;
 	cfg.pool_words = pages * STACKMAP_PAGE_WORDS;
@@ -96,7 +96,7 @@ int stackmap__configure(struct bpf_object *obj, const struct stackmap_opts *opts
 	int err;
 
 	if (!slots || !pool || !ctl || !rodata)
-		return log_err(-ENOENT, "no stack map in '%s'", bpf_object__name(obj));
+		return log_why(-ENOENT, "no stack map in '%s'", bpf_object__name(obj));
 	err = plan(opts, &cfg);
 	if (err)
 		return err;
@@ -132,7 +132,7 @@ static int region__open(struct region *r, int fd, const char *name, size_t value
 		return log_err(-errno, "stack map: get info of map '%s'", name);
 	if (info.type != BPF_MAP_TYPE_ARRAY || info.value_size != value_size ||
 	    !(info.map_flags & BPF_F_MMAPABLE) || !info.max_entries)
-		return log_err(-EINVAL, "stack map: map '%s' has an unexpected layout", name);
+		return log_why(-EINVAL, "stack map: map '%s' has an unexpected layout", name);
 	r->nr = info.max_entries;
 	r->size = ((size_t)r->nr * value_size + page - 1) & ~(page - 1);
 	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -150,7 +150,7 @@ static int map__check(struct stackmap *map)
 {
 	if (map->slots.nr & (map->slots.nr - 1) ||
 	    map->pool.nr > POOL_WORDS_MAX / STACKMAP_PAGE_WORDS || map->ctl.nr < 2)
-		return log_err(-EINVAL, "stack map: invalid sizes");
+		return log_why(-EINVAL, "stack map: invalid sizes");
 	map->pool_words = map->pool.nr * STACKMAP_PAGE_WORDS;
 	return 0;
 }
@@ -186,7 +186,7 @@ int stackmap__open(const struct bpf_object *obj, struct stackmap **ret_map)
 	int ctl = bpf_object__find_map_fd_by_name(obj, "stackmap_ctl");
 
 	if (slots < 0 || pool < 0 || ctl < 0)
-		return log_err(-ENOENT, "no loaded stack map in '%s'", bpf_object__name(obj));
+		return log_why(-ENOENT, "no loaded stack map in '%s'", bpf_object__name(obj));
 	return stackmap__open_fds(slots, pool, ctl, ret_map);
 }
 
@@ -303,7 +303,7 @@ int stackmap__next(const struct stackmap *map, uint64_t *cursor, struct stackmap
 			continue;
 		rec = map__record(map, v);
 		if (!rec)
-			return log_err(-EUCLEAN, "stack map: no record at %u", (uint32_t)v);
+			return log_why(-EUCLEAN, "stack map: no record at %u", (uint32_t)v);
 		map__fill(map, v, rec, ret_stack);
 		*cursor = i + 1;
 		return 1;

@@ -103,11 +103,11 @@ static int group_of(struct pairs *p, const struct open_start *s, struct event_vi
 		key.by[i] = s->by[i];
 		if (key.by[i])
 			continue;
-		if (s->no_by & 1u << i && end->type->by[i].kind == SOURCE_NONE) {
-			log_err(0, "--by: neither start nor end has a number or string field '%s'",
+		if (s->no_by & 1u << i && end->type->by[i].kind == SOURCE_NONE)
+			return log_why(
+				-ENOENT,
+				"--by: neither start nor end has a number or string field '%s'",
 				p->spec.by[i].names[0]);
-			return -ENOENT;
-		}
 		err = by_number(p, i, end, &key.by[i]);
 		if (err)
 			return err;

@@ -58,9 +58,9 @@ static int take_side(struct pairs_type *t, const struct spec_side *side, struct 
 			continue;
 		return 0;
 	}
-	log_err(0, "--match: %s:%s has no number or string field '%s'",
-		stk_event_type__system(t->type), stk_event_type__name(t->type), side->names[0]);
-	return -ENOENT;
+	return log_why(-ENOENT, "--match: %s:%s has no number or string field '%s'",
+		       stk_event_type__system(t->type), stk_event_type__name(t->type),
+		       side->names[0]);
 }
 
 static void take_life(struct pairs_type *t)

@@ -81,21 +81,19 @@ static int no_function(const struct annotated *an, const struct annotate_functio
 		in_user += functions[i].frame.kind == STK_FRAME_USER;
 	}
 	if (all)
-		log_err(0,
-			"no event has its innermost frame in '%s', but %s events have it in their "
-			"stacks: see --children%s",
-			an->function, text__number(all).s,
-			in_user && !an->stacks ? " or --user" : "");
-	else if (!annotate__events(an->annotate))
-		log_err(0,
-			an->rd.sel.any ? "no events were selected" : "the recording has no events");
-	else
-		log_err(0,
-			"no stack of the %s events has a function '%s': 'stackonce report "
-			"--tree=callees' shows which functions there are%s",
-			text__number(annotate__events(an->annotate)).s, an->function,
-			is_file ? " (a file has this name: give FILE FUNCTION)" : "");
-	return -ENOENT;
+		return log_why(-ENOENT,
+			       "no event has its innermost frame in '%s', but %s events have it in "
+			       "their stacks: see --children%s",
+			       an->function, text__number(all).s,
+			       in_user && !an->stacks ? " or --user" : "");
+	if (!annotate__events(an->annotate))
+		return log_why(-ENOENT, "'%s' has no %s", an->rd.path,
+			       an->rd.sel.any ? "event that the options select" : "events");
+	return log_why(-ENOENT,
+		       "no stack of the %s events has a function '%s': 'stackonce report "
+		       "--tree=callees' shows which functions there are%s",
+		       text__number(annotate__events(an->annotate)).s, an->function,
+		       is_file ? " (a file has this name: give FILE FUNCTION)" : "");
 }
 
 /* The number of functions that have events to show; they come first. */
@@ -124,9 +122,8 @@ static int put_functions(struct annotated *an)
 	if (shown == 1)
 		return annotate__put(an, &functions[0]);
 	annotate__put_candidates(an, functions, shown);
-	log_err(0, "'%s' is the name of %u functions: give one of those listed", an->function,
-		shown);
-	return -EINVAL;
+	return log_why(-EINVAL, "'%s' is the name of %u functions: give one of those listed",
+		       an->function, shown);
 }
 
 static int run(int argc, char **argv)

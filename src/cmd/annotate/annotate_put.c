@@ -334,11 +334,10 @@ int annotate__put(struct annotated *an, const struct annotate_function *f)
 		return 0;
 	}
 	if (an->by == ANNOTATE_BY_LINE)
-		return log_err(0,
+		return log_why(-ENOENT,
 			       "no source lines of '%s' are known: they come from the debug "
 			       "information of the recorded file; --by insn needs none",
-			       an->function) ?:
-			       -ENOENT;
+			       an->function);
 	put_instructions(an, f);
 	return 0;
 }

@@ -148,6 +148,8 @@ int list__presets(struct out *out, const char *glob, bool json)
 	}
 	tracefs__free_events(m.events, m.nr_events);
 	if (!nr)
-		return log_err(0, "no preset matches '%s'", glob ?: "*") ?: -ENOENT;
+		return log_why(-ENOENT,
+			       "no preset matches '%s': 'stackonce list --presets' lists them all",
+			       glob ?: "*");
 	return 0;
 }

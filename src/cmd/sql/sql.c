@@ -136,14 +136,13 @@ static int save(struct sql_cmd *c)
 	if (err)
 		return err;
 	if (lseek(output__fd(o), 0, SEEK_CUR) < 0)
-		return log_err(0, "'%s' is not a file: SQLite needs one", c->save) ?: -ESPIPE;
+		return log_why(-ESPIPE, "'%s' is not a file: SQLite needs one", c->save);
 	return sql__save(&c->sql, output__fd(o)) ?: output__commit(o);
 }
 
 static int say_damaged(const struct sql_cmd *c)
 {
-	log_err(0, "'%s' is damaged: the answer lacks what cannot be read", c->path);
-	return -EBADMSG;
+	return log_why(-EBADMSG, "'%s' is damaged: the answer lacks what cannot be read", c->path);
 }
 
 /* What an answer cannot say: that the recording is not complete. */

@@ -86,8 +86,8 @@ static int run_command(struct sql_cmd *c, char *line)
 		strbuf__puts(&c->out.b, help);
 		return 0;
 	}
-	return log_err(0, "'%s' is no command: .tables, .columns TABLE, .help or .quit", word) ?:
-		       -EINVAL;
+	return log_why(-EINVAL, "'%s' is no command: .tables, .columns TABLE, .help or .quit",
+		       word);
 }
 
 int sql_cmd__run_query(struct sql_cmd *c, const char *text)
@@ -119,7 +119,7 @@ static int take_line(struct sql_cmd *c, struct strbuf *statement, char *line)
 	}
 	strbuf__puts(statement, line);
 	if (strbuf__failed(statement) || statement->len > MAX_STATEMENT)
-		return log_err(-E2BIG, "read a statement");
+		return log_why(-E2BIG, "a statement is longer than %u KiB", MAX_STATEMENT >> 10);
 	if (!sqlite3_complete(statement->s))
 		return 0;
 	err = sql_cmd__run(c, statement->s);
@@ -157,7 +157,7 @@ int sql_cmd__run_input(struct sql_cmd *c)
 	if (asks && !got)
 		strbuf__putc(&c->out.b, '\n');
 	if (!got && sql_cmd__stop)
-		return log_err(0, "interrupted") ?: -EINTR;
+		return log_why(-EINTR, "interrupted");
 	/* the last statement needs no semicolon */
 	if (!got && statement.len && strspn(statement.s, " \t\r\n") < statement.len)
 		got = sql_cmd__run(c, statement.s);

@@ -85,7 +85,7 @@ static int add_emulated(const struct programs *p, struct targets *l, unsigned in
 			err = add_target(l, &t);
 	}
 	if (!err && l->nr == before)
-		return log_err(
+		return log_why(
 			-ENOENT,
 			"%s:%s: this kernel has none of the functions of this emulated event",
 			y->system, y->name);

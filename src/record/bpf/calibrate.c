@@ -67,7 +67,7 @@ int programs__locate_cgroups(struct programs *p)
 			return log_err(-errno, "run the BPF program that finds cgroup '%s'",
 				       d->path);
 		if (found->id != d->id || found->level < 0)
-			return log_err(-EOPNOTSUPP,
+			return log_why(-EOPNOTSUPP,
 				       "find cgroup '%s' in the kernel: --cgroup needs Linux 6.1 "
 				       "or newer",
 				       d->path);
@@ -130,7 +130,7 @@ int programs__calibrate(struct programs *p)
 	prctl(PR_GET_NAME, name);
 	prctl(PR_SET_NAME, name);
 	if (!p->skel->bss->calibrate_runs)
-		return log_err(-EIO, "calibrate: the BPF program on task:task_rename did not run");
+		return log_why(-EIO, "calibrate: the BPF program on task:task_rename did not run");
 	p->skel->bss->fmode_backing = backing_bit(p->skel->bss->calibrate_fmode);
 	p->skel->bss->preempt_base = p->skel->bss->calibrate_preempt;
 	p->skel->bss->migrate_base = p->skel->bss->calibrate_migrate;

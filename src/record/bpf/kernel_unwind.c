@@ -36,7 +36,7 @@ int programs__prepare_walk(struct programs *p)
 	else
 		err = kwalk__new_btf(rec_events__kernel_types(p->opts->events), &p->kwalk);
 	if (err && p->opts->kernel_unwind == REC_UNWIND_ORC)
-		return log_err(-EOPNOTSUPP, "--kernel-unwind orc: %s", reason(err));
+		return log_why(-EOPNOTSUPP, "--kernel-unwind orc: %s", reason(err));
 	if (err)
 		p->kernel_walk_reason = reason(err);
 	return kwalk__prepare(p->kwalk, p->skel->obj);

@@ -75,7 +75,7 @@ static int check_user_stacks(struct programs *p)
 	if (!p->user_stacks || p->layout.maple_tree)
 		return 0;
 	if (p->opts->user_stacks_required)
-		return log_err(-EOPNOTSUPP, "record user stacks: they need kernel 6.1 or newer");
+		return log_why(-EOPNOTSUPP, "record user stacks: they need kernel 6.1 or newer");
 	log_warn("user stacks are not recorded: they need kernel 6.1 or newer");
 	p->user_stacks = false;
 	return 0;
@@ -297,7 +297,7 @@ static int find_cpus(struct programs *p)
 	if (n < 0)
 		return n;
 	if (n > WIRE_MAX_CPUS)
-		return log_err(-E2BIG, "this machine may have %d CPUs, but only %d are supported",
+		return log_why(-E2BIG, "this machine may have %d CPUs, but only %d are supported",
 			       n, WIRE_MAX_CPUS);
 	p->nr_cpus = n;
 	p->online = calloc(n, sizeof(*p->online));

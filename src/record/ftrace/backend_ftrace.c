@@ -139,7 +139,7 @@ static int check_events(struct ftrace_backend *b)
 
 	for (i = 0; i < l->nr; i++) {
 		if (l->v[i].kind != STK_KIND_TRACEPOINT && l->v[i].kind != STK_KIND_SYSCALL)
-			return log_err(-EOPNOTSUPP,
+			return log_why(-EOPNOTSUPP,
 				       "record %s:%s: the ftrace backend records tracepoints only",
 				       l->v[i].system, l->v[i].name);
 		nr += !!l->v[i].desc.common_type;

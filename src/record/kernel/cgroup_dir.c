@@ -97,7 +97,7 @@ int cgroup_dir__open(const char *path, struct cgroup_dir *ret_dir)
 
 	err = cgroup_dir__mount(&mount);
 	if (err == -ENOENT)
-		return log_err(-EOPNOTSUPP,
+		return log_why(-EOPNOTSUPP,
 			       "select cgroup '%s': cgroup v2 is not mounted, and tasks cannot be "
 			       "selected by cgroups of version 1; see 'stackonce doctor'",
 			       path);

@@ -82,9 +82,8 @@ int probe_events__room(const struct probe_events *l, const char *spec, size_t nr
 {
 	if (l->is_list || nr <= WIRE_MAX_EVENTS - MIN(l->nr, (unsigned int)WIRE_MAX_EVENTS))
 		return 0;
-	log_err(0, "'%s' matches %zu functions; a recording has at most %d events", spec, nr,
-		WIRE_MAX_EVENTS);
-	return -E2BIG;
+	return log_why(-E2BIG, "'%s' matches %zu functions; a recording has at most %d events",
+		       spec, nr, WIRE_MAX_EVENTS);
 }
 
 void probe_fields__unknown(struct probe_field *ret_fields, unsigned int first, unsigned int nr)
@@ -189,9 +188,9 @@ int probe__resolve(const char *spec, struct ksyms *syms, struct probe_events *l)
 	enum probe_how how = parse_how(spec, &rest);
 
 	if (how == PROBE_NONE)
-		return log_err(-EINVAL, "'%s' is not a probe", spec);
+		return log_why(-EINVAL, "'%s' is not a probe", spec);
 	if (!is_plain(spec))
-		return log_err(-EINVAL, "the name of an event contains control characters");
+		return log_why(-EINVAL, "the name of an event contains control characters");
 	if (how == PROBE_FUNCTION || how == PROBE_RETURN)
 		return probe_function__resolve(spec, how, rest, syms, l);
 	if (how == PROBE_USDT)

@@ -57,14 +57,13 @@ static int complain_missing(const char *spec, const char *rest)
 	if (!name)
 		return -ENOMEM;
 	if (!*name)
-		return log_err(-EINVAL, "event '%s': a program or library is missing", spec);
+		return log_why(-EINVAL, "event '%s': a program or library is missing", spec);
 	if (!strchr(name, '/'))
-		return log_err(-ENOENT, "event '%s': '%s' is neither in $PATH nor a library", spec,
+		return log_why(-ENOENT, "event '%s': '%s' is neither in $PATH nor a library", spec,
 			       name);
 	if (stat(name, &st))
 		return log_err(-errno, "event '%s': find '%s'", spec, name);
-	log_err(0, "event '%s': '%s' is not a regular file", spec, name);
-	return -EINVAL;
+	return log_why(-EINVAL, "event '%s': '%s' is not a regular file", spec, name);
 }
 
 static int find_path(const char *spec, const char *rest, struct probe_file *f,

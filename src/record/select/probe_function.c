@@ -193,7 +193,7 @@ static int complain_unknown(const struct functions *f, const char *spec, const c
 	_cleanup_free_ char *message = NULL;
 
 	if (!f->traceable.nr)
-		return log_err(-EACCES, "event '%s': the kernel lists its functions only for root",
+		return log_why(-EACCES, "event '%s': the kernel lists its functions only for root",
 			       spec);
 	if (asprintf(&message, "event '%s': the kernel has no function '%s'", spec, name) < 0) {
 		message = NULL;
@@ -208,31 +208,26 @@ static int resolve_plain(struct functions *f, const char *spec, enum probe_how h
 	struct ksym none = { .module = "" }, *sym = &none;
 	size_t first, end = range_of(f, name, &first);
 
-	if (end - first > 1) {
-		log_err(0,
+	if (end - first > 1)
+		return log_why(
+			-EINVAL,
 			"event '%s': the kernel has %zu functions '%s' and cannot attach to one of "
 			"them by name",
 			spec, end - first, name);
-		return -EINVAL;
-	}
 	if (end > first)
 		sym = &f->by_name[first];
 	else if (f->nr || (f->listed && !names_have(&f->traceable, name)))
 		return complain_unknown(f, spec, name);
-	if (names_have(&f->refused, name)) {
-		log_err(0,
-			"event '%s': the kernel refuses to probe '%s' (it is in "
-			"/sys/kernel/debug/kprobes/blacklist)",
-			spec, name);
-		return -EINVAL;
-	}
-	if (!is_traceable(f, name, sym->start)) {
-		log_err(0,
-			"event '%s': the kernel cannot trace '%s' (it is not in tracefs's "
-			"available_filter_functions)",
-			spec, name);
-		return -EINVAL;
-	}
+	if (names_have(&f->refused, name))
+		return log_why(-EINVAL,
+			       "event '%s': the kernel refuses to probe '%s' (it is in "
+			       "/sys/kernel/debug/kprobes/blacklist)",
+			       spec, name);
+	if (!is_traceable(f, name, sym->start))
+		return log_why(-EINVAL,
+			       "event '%s': the kernel cannot trace '%s' (it is not in tracefs's "
+			       "available_filter_functions)",
+			       spec, name);
 	return add(f, how, name, sym->module, sym->start, l);
 }
 
@@ -301,10 +296,8 @@ int probe_function__resolve(const char *spec, enum probe_how how, const char *re
 	struct ksyms *own = NULL;
 	int err = 0;
 
-	if (!*name) {
-		log_err(0, "event '%s': a function is missing", spec);
-		return -EINVAL;
-	}
+	if (!*name)
+		return log_why(-EINVAL, "event '%s': a function is missing", spec);
 	if (!syms)
 		err = ksyms__load(&own);
 	if (!err)

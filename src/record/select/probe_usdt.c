@@ -112,13 +112,12 @@ static int add(const struct usdt_spec *u, size_t first, size_t end, struct probe
 	nr = merge_args(u, first, end, args);
 	probe_fields__unknown(fields, 0, nr);
 	for (unsigned int i = 0; i < nr; i++) {
-		if (args[i].is_float) {
-			log_err(0,
+		if (args[i].is_float)
+			return log_why(
+				-EOPNOTSUPP,
 				"event 'usdt:%s:%s': argument %u is a floating point number, "
 				"which cannot be read",
 				u->path, u->names[first], i + 1);
-			return -EOPNOTSUPP;
-		}
 		field_of(&args[i], &fields[i]);
 	}
 	usdt_notes__get(u->notes, first, &note);
@@ -141,12 +140,11 @@ static int complain(const struct usdt_spec *u, size_t found)
 	_cleanup_free_ char *message = NULL;
 	int n;
 
-	if (found) {
-		log_err(0,
+	if (found)
+		return log_why(
+			-EINVAL,
 			"event '%s': several providers of '%s' have this probe; use PROVIDER:NAME",
 			u->spec, u->path);
-		return -EINVAL;
-	}
 	n = asprintf(&message, "event '%s': no probe of '%s' is named '%s'", u->spec, u->path,
 		     u->what);
 	if (n < 0) {

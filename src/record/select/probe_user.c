@@ -223,32 +223,28 @@ static int check_boundary(const struct user_spec *u, const struct elf_name *func
 	}
 	if (at == wanted)
 		return 0;
-	log_err(0,
-		"event '%s': 0x%" PRIx64
-		" is in the middle of an instruction of %s, at +0x%" PRIx64,
-		u->spec, offset, function->name, at - insn.len);
-	return -EINVAL;
+	return log_why(-EINVAL,
+		       "event '%s': 0x%" PRIx64
+		       " is in the middle of an instruction of %s, at +0x%" PRIx64,
+		       u->spec, offset, function->name, at - insn.len);
 }
 
 static int check_place(const struct user_spec *u, const struct elf_name *function, uint64_t offset)
 {
 	uint64_t vaddr;
 
-	if (!elf_file__code_vaddr(&u->file.elf, offset, &vaddr)) {
-		log_err(0, "event '%s': 0x%" PRIx64 " is not in the code of '%s'", u->spec, offset,
-			u->file.path);
-		return -EINVAL;
-	}
+	if (!elf_file__code_vaddr(&u->file.elf, offset, &vaddr))
+		return log_why(-EINVAL, "event '%s': 0x%" PRIx64 " is not in the code of '%s'",
+			       u->spec, offset, u->file.path);
 	if (!function || function->start == offset)
 		return 0;
 	/* The return address is on top of the stack only at the start of a function. */
-	if (u->how == PROBE_USER_RETURN) {
-		log_err(0,
+	if (u->how == PROBE_USER_RETURN)
+		return log_why(
+			-EINVAL,
 			"event '%s': returns can only be probed from the start of a function, here "
 			"%s+0x%" PRIx64,
 			u->spec, function->name, offset - function->start);
-		return -EINVAL;
-	}
 	return check_boundary(u, function, offset);
 }
 
@@ -302,24 +298,19 @@ static int resolve_function(const struct user_spec *u, const char *what,
 	const char *why;
 	int err;
 
-	if (function->is_ifunc) {
-		log_err(0,
+	if (function->is_ifunc)
+		return log_why(
+			-EINVAL,
 			"event '%s': '%s' is an IFUNC, whose function is chosen when the program "
 			"is loaded; probe one of these functions",
 			u->spec, function->name);
-		return -EINVAL;
-	}
 	why = u->how == PROBE_USER_RETURN ? why_no_return(u, function->name) : NULL;
-	if (why) {
-		log_err(0, "event '%s': returns of %s cannot be probed: %s", u->spec,
-			function->name, why);
-		return -EINVAL;
-	}
-	if (function->size && plus >= function->size) {
-		log_err(0, "event '%s': %s has 0x%" PRIx64 " bytes", u->spec, function->name,
-			function->size);
-		return -EINVAL;
-	}
+	if (why)
+		return log_why(-EINVAL, "event '%s': returns of %s cannot be probed: %s", u->spec,
+			       function->name, why);
+	if (function->size && plus >= function->size)
+		return log_why(-EINVAL, "event '%s': %s has 0x%" PRIx64 " bytes", u->spec,
+			       function->name, function->size);
 	err = check_place(u, function, function->start + plus);
 	return err ?: add(u, what, function->start + plus, l);
 }
@@ -440,11 +431,9 @@ static int resolve(struct user_spec *u, const char *what, struct probe_events *l
 	uint64_t offset;
 	int err;
 
-	if (!what || !*what) {
-		log_err(0, "event '%s': a function is missing; use %s:PATH:SYMBOL", u->spec,
-			probe__system(u->how));
-		return -EINVAL;
-	}
+	if (!what || !*what)
+		return log_why(-EINVAL, "event '%s': a function is missing; use %s:PATH:SYMBOL",
+			       u->spec, probe__system(u->how));
 	err = probe_file__load_names(&u->file);
 	if (err && err != -ENOENT)
 		return err;

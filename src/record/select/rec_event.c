@@ -26,9 +26,10 @@
 static int event_new(struct rec_events *l, struct rec_event **ret_event)
 {
 	if (l->nr == WIRE_MAX_EVENTS)
-		return -E2BIG;
+		return log_why(-E2BIG, "a recording has at most %d events, more are given",
+			       WIRE_MAX_EVENTS);
 	if (array__grow(&l->v, l->nr, &l->cap))
-		return -ENOMEM;
+		return log_why(-ENOMEM, "add an event: out of memory");
 	*ret_event = &l->v[l->nr];
 	memset(*ret_event, 0, sizeof(**ret_event));
 	(*ret_event)->filter = "";
@@ -308,7 +309,7 @@ static int refuse(struct rec_events *l, const char *full, bool glob, const char 
 	_cleanup_free_ char *system = strndup(full, colon - full);
 
 	if (!glob)
-		return log_err(-EINVAL, "%s is %s", full, why);
+		return log_why(-EINVAL, "%s is %s", full, why);
 	return system ? rec_events__leave_out(l, system, colon + 1, why) : -ENOMEM;
 }
 
@@ -322,10 +323,10 @@ static int add_one(struct rec_events *l, const char *full, bool glob, const char
 	if (why)
 		return refuse(l, full, glob, why);
 	if (already_there(l, full))
-		return glob ? 0 : (log_err(0, "event %s is specified twice", full), -EEXIST);
+		return glob ? 0 : log_why(-EEXIST, "event %s is specified twice", full);
 	err = event_new(l, &e);
 	if (err)
-		return log_err(err, "add an event (the limit is %d)", WIRE_MAX_EVENTS);
+		return err;
 	e->globbed = glob;
 	err = event_fill(l, e, full, &why);
 	if (err) {
@@ -399,7 +400,7 @@ static int add_spec(struct rec_events *l, const char *spec, const char *filter,
 		if (l->native && glob)
 			continue;
 		if (l->native)
-			return log_err(
+			return log_why(
 				-EOPNOTSUPP,
 				"%s: this kernel lacks this tracepoint, and emulating it by probes "
 				"needs BPF, not ftrace",
@@ -433,10 +434,10 @@ static int add_probe(struct rec_events *l, struct probe_event *pe, bool glob, co
 		return -ENOMEM;
 	}
 	if (already_there(l, full))
-		return glob ? 0 : (log_err(0, "event %s is specified twice", full), -EEXIST);
+		return glob ? 0 : log_why(-EEXIST, "event %s is specified twice", full);
 	err = event_new(l, &e);
 	if (err)
-		return log_err(err, "add an event (the limit is %d)", WIRE_MAX_EVENTS);
+		return err;
 	e->system = take_ptr(pe->system);
 	e->name = take_ptr(pe->event);
 	e->format = take_ptr(pe->format);
@@ -488,9 +489,9 @@ int rec_events__add(struct rec_events *l, const char *spec, const char *filter,
 		return log_err(err, "read the list of tracepoints in tracefs");
 	while (!err && (one = event_list__next(&rest))) {
 		if (!*one)
-			err = (log_err(0, "an event name is empty in '%s'", spec), -EINVAL);
+			err = log_why(-EINVAL, "an event name is empty in '%s'", spec);
 		else if (probe__is_spec(one) && l->native)
-			err = log_err(-EOPNOTSUPP, "%s: function probes need BPF, not ftrace", one);
+			err = log_why(-EOPNOTSUPP, "%s: function probes need BPF, not ftrace", one);
 		else if (probe__is_spec(one))
 			err = add_probes(l, one, filter, features);
 		else
@@ -515,7 +516,7 @@ static int add_own(struct rec_events *l, enum stk_event_kind kind, const char *s
 
 	err = event_new(l, &e);
 	if (err)
-		return log_err(err, "add an event (the limit is %d)", WIRE_MAX_EVENTS);
+		return err;
 	e->kind = kind;
 	e->system = strdup(system);
 	e->name = strdup(name);

@@ -169,7 +169,7 @@ int stk_writer__task(struct stk_writer *w, uint32_t tid, uint32_t tgid, const ch
 	if (nr < 0)
 		return wr_fail(w, nr);
 	if ((uint64_t)w->task_base + nr > UINT32_MAX)
-		return wr_fail(w, log_err(-EOVERFLOW, "too many tasks"));
+		return wr_fail(w, log_why(-EOVERFLOW, "too many tasks"));
 	if (nr == known)
 		err = put_task(w, w->task_base + nr, ids, comm, len);
 	if (err)
@@ -376,7 +376,7 @@ static int add_path(struct stk_writer *w, const uint64_t *frames, unsigned int n
 			return wr_fail(w, node);
 	}
 	if ((uint64_t)w->node_base + w->tree.nr > UINT32_MAX)
-		return wr_fail(w, log_err(-EOVERFLOW, "too many caller tree nodes"));
+		return wr_fail(w, log_why(-EOVERFLOW, "too many caller tree nodes"));
 	w->stats.nodes = w->node_base + w->tree.nr - 1;
 	*ret_node = node;
 	return 0;
@@ -387,7 +387,7 @@ static int add_stack(struct stk_writer *w, struct wr_stack s, uint32_t *ret_numb
 	if (array__grow(&w->stacks, w->nr_stacks, &w->cap_stacks))
 		return wr_fail(w, -ENOMEM);
 	if ((uint64_t)w->first_stack + w->nr_stacks >= UINT32_MAX)
-		return wr_fail(w, log_err(-EOVERFLOW, "too many stacks"));
+		return wr_fail(w, log_why(-EOVERFLOW, "too many stacks"));
 	s.node = s.node ? w->node_base + s.node : 0;
 	s.generation = w->generation;
 	w->stacks[w->nr_stacks++] = s;

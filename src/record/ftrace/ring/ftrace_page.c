@@ -52,7 +52,7 @@ static int find_field(const char *text, const char *name, uint32_t *ret_offset, 
 			return 0;
 		break;
 	}
-	return log_err(-EINVAL, "header_page lacks the field '%s'", name);
+	return log_why(-EINVAL, "header_page lacks the field '%s'", name);
 }
 
 int ftrace_page_format__parse(const char *text, struct ftrace_page_format *ret_format)
@@ -63,12 +63,12 @@ int ftrace_page_format__parse(const char *text, struct ftrace_page_format *ret_f
 
 	err = find_field(text, "timestamp", &f.timestamp, &size);
 	if (!err && size != sizeof(uint64_t))
-		err = log_err(-EINVAL, "header_page has a timestamp of %u bytes instead of 8",
+		err = log_why(-EINVAL, "header_page has a timestamp of %u bytes instead of 8",
 			      size);
 	if (!err)
 		err = find_field(text, "commit", &f.commit, &f.commit_size);
 	if (!err && f.commit_size != 4 && f.commit_size != 8)
-		err = log_err(-EINVAL, "header_page has a commit of %u bytes instead of 4 or 8",
+		err = log_why(-EINVAL, "header_page has a commit of %u bytes instead of 4 or 8",
 			      f.commit_size);
 	if (!err)
 		err = find_field(text, "data", &f.data, &size);
@@ -76,7 +76,7 @@ int ftrace_page_format__parse(const char *text, struct ftrace_page_format *ret_f
 		return err;
 	if (f.data > MAX_DATA_OFFSET || f.data % HEAD_SIZE || f.timestamp + 8 > f.data ||
 	    f.commit + f.commit_size > f.data)
-		return log_err(-EINVAL, "header_page has overlapping fields");
+		return log_why(-EINVAL, "header_page has overlapping fields");
 	*ret_format = f;
 	return 0;
 }

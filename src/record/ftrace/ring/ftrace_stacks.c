@@ -90,7 +90,7 @@ static int find_place(const struct ev_format *f, const char *name, uint32_t size
 
 	if (!field || (size && field->size != size) || field->offset > UINT16_MAX ||
 	    field->size > UINT16_MAX)
-		return log_err(-EINVAL, "format of %s: field '%s' is %s", ev_format__name(f), name,
+		return log_why(-EINVAL, "format of %s: field '%s' is %s", ev_format__name(f), name,
 			       field ? "not of the expected size" : "missing");
 	*ret_place = (struct ftrace_place){ field->offset, field->size };
 	return 0;
@@ -122,7 +122,7 @@ int ftrace_kinds__add(struct ftrace_kinds *k, enum ftrace_kind kind, const char 
 		return err;
 	words = ev_format__find(f, "caller");
 	if (words && words->elem_size != WORD)
-		return log_err(-EINVAL,
+		return log_why(-EINVAL,
 			       "the format of ftrace:%s has words of %u bytes instead of 8",
 			       kinds[kind].name, words->elem_size);
 	l->known = true;
