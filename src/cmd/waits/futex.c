@@ -199,7 +199,7 @@ const struct cmd cmd_futex = {
 	.summary = "futex waits by call site, with their wakers",
 	.run = run,
 	.options = options,
-	.text = "Prints the call sites of futex waits, which locks are made of: how often and how\n"
-		"long programs wait, and which tasks wake them from where.\n"
+	.text = "Prints the call sites of futex waits, on which locks are based: how often and\n"
+		"how long programs wait, and which tasks wake them from where.\n"
 		"Record with 'stackonce record --preset futex'.\n",
 };

@@ -125,6 +125,10 @@ grep -q '[0-9]' out && fail "damage: a short result: $(cat out)"
 	fail "a sort"
 [ -z "$(ls "$TMPDIR")" ] || fail "temporary files: $(ls "$TMPDIR")"
 
+yes 'SELECT 1' | tr -d '\n' | head -c 1100000 | "$so" sql small.stk >out 2>err
+[ $? -eq 1 ] && [ "$(cat err)" = "stackonce: a statement is longer than 1024 KiB" ] ||
+	fail "a long statement: $(cat err)"
+
 # Without SQLite the other commands work, and sql says what is missing.
 if cc -shared -o none.so -x c - 2>/dev/null <<-'END'; then
 	#define _GNU_SOURCE
