@@ -11,20 +11,11 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "../last_message.h"
 #include "fsmb_format.h"
 #include "import/fsmb_map.h"
-#include "log.h"
 
 #define K(n) (0xffffffff81000000ULL + (n))
-
-static char last_msg[1024];
-static enum stk_log_level last_level;
-
-static void sink(void *ctx, enum stk_log_level level, const char *msg)
-{
-	last_level = level;
-	strncpy(last_msg, msg, sizeof(last_msg) - 1);
-}
 
 struct image {
 	unsigned char bytes[8192];
@@ -147,9 +138,9 @@ static void expect_refused(const struct image *im, const char *msg)
 	void *copy = malloc(im->len ? im->len : 1); /* exact: detects reads past it */
 
 	memcpy(copy, im->bytes, im->len);
-	last_msg[0] = '\0';
+	last_message[0] = '\0';
 	assert_int_equal(fsmb_map__parse("map", copy, im->len, &m), -EINVAL);
-	assert_string_equal(last_msg, msg);
+	assert_string_equal(last_message, msg);
 	assert_int_equal(last_level, STK_LOG_ERROR);
 	assert_ptr_equal(m, (void *)1);
 	free(copy);
@@ -237,7 +228,7 @@ static void test_every_cut(void **state)
 
 		memcpy(copy, im.bytes, len);
 		assert_int_equal(fsmb_map__parse("map", copy, len, &m), -EINVAL);
-		assert_non_null(strstr(last_msg, "map: offset "));
+		assert_non_null(strstr(last_message, "map: offset "));
 		free(copy);
 	}
 }
@@ -250,10 +241,11 @@ static void test_reserved_warns(void **state)
 	put_head(&im, 1);
 	put_stack(&im, 1, 1, K(1), 2);
 	im.bytes[12] = im.bytes[28] = 1;
-	last_msg[0] = '\0';
+	last_message[0] = '\0';
 	assert_int_equal(fsmb_map__parse("map", im.bytes, im.len, &m), 0);
 	assert_int_equal(last_level, STK_LOG_WARN);
-	assert_string_equal(last_msg, "map: 2 reserved fields are not 0, their values are ignored");
+	assert_string_equal(last_message,
+			    "map: 2 reserved fields are not 0, their values are ignored");
 	fsmb_map__free(m);
 }
 
@@ -291,9 +283,9 @@ static void check_trailer(bool swap, uint32_t size)
 	im.bytes[swap ? 31 : 28] = FSMB_STACK_TRUNCATED;
 	im.bytes[swap ? 63 : 60] = FSMB_STACK_USER;
 	put_trailer(&im, size);
-	last_msg[0] = '\0';
+	last_message[0] = '\0';
 	assert_int_equal(fsmb_map__parse("map", im.bytes, im.len, &m), 0);
-	assert_string_equal(last_msg, "");
+	assert_string_equal(last_message, "");
 	assert_int_equal(fsmb_map__generation(m), 7);
 	assert_int_equal(fsmb_map__entry(m, 0)->flags, FSMB_STACK_TRUNCATED);
 	assert_int_equal(fsmb_map__entry(m, 1)->flags, FSMB_STACK_USER);
@@ -370,6 +362,6 @@ int main(void)
 		cmocka_unit_test(test_version_1),
 	};
 
-	log_set_sink(sink, NULL);
+	log_set_sink(keep_message, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,15 +10,8 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "../last_message.h"
 #include "import/kallsyms.h"
-#include "log.h"
-
-static char last_msg[1024];
-
-static void sink(void *ctx, enum stk_log_level level, const char *msg)
-{
-	strncpy(last_msg, msg, sizeof(last_msg) - 1);
-}
 
 static const char text[] = "ffffffff81000000 T _text\n"
 			   "ffffffff81000000 T _stext\n"
@@ -77,9 +70,9 @@ static void expect_refused(const char *bad, int line)
 
 	snprintf(want, sizeof(want), "syms: line %d: not a kallsyms line (\"address type name\")",
 		 line);
-	last_msg[0] = '\0';
+	last_message[0] = '\0';
 	assert_int_equal(kallsyms__parse("syms", bad, strlen(bad), &k), -EINVAL);
-	assert_string_equal(last_msg, want);
+	assert_string_equal(last_message, want);
 	assert_ptr_equal(k, (void *)1);
 }
 
@@ -138,14 +131,14 @@ static void test_hidden_addresses_warn(void **state)
 	static const char zeros[] = "0000000000000000 T a\n0000000000000000 T b\n";
 	struct kallsyms *k;
 
-	last_msg[0] = '\0';
+	last_message[0] = '\0';
 	assert_int_equal(kallsyms__parse("syms", zeros, strlen(zeros), &k), 0);
-	assert_non_null(strstr(last_msg, "all addresses are 0"));
+	assert_non_null(strstr(last_message, "all addresses are 0"));
 	kallsyms__free(k);
-	last_msg[0] = '\0';
+	last_message[0] = '\0';
 	assert_int_equal(kallsyms__parse("syms", "", 0, &k), 0);
 	assert_null(kallsyms__find(k, 1));
-	assert_string_equal(last_msg, "");
+	assert_string_equal(last_message, "");
 	kallsyms__free(k);
 }
 
@@ -158,6 +151,6 @@ int main(void)
 		cmocka_unit_test(test_hidden_addresses_warn),
 	};
 
-	log_set_sink(sink, NULL);
+	log_set_sink(keep_message, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

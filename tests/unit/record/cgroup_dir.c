@@ -20,8 +20,8 @@
 
 #include <cmocka.h>
 
+#include "../last_message.h"
 #include "cleanup.h"
-#include "log.h"
 #include "record/kernel/cgroup_dir.h"
 
 static const char hybrid[] = "proc /proc proc rw 0 0\n"
@@ -72,13 +72,6 @@ int fstatfs(int fd, struct statfs *fs)
 	return 0;
 }
 
-static char logged[512];
-
-static void keep(void *ctx, enum stk_log_level level, const char *msg)
-{
-	snprintf(logged, sizeof(logged), "%s", msg);
-}
-
 static void means(const char *path, const char *dir)
 {
 	struct cgroup_dir d = { .fd = -1 };
@@ -93,10 +86,10 @@ static void is_refused(const char *path, int err, const char *why)
 {
 	struct cgroup_dir d = { .fd = -1 };
 
-	*logged = '\0';
+	*last_message = '\0';
 	assert_int_equal(cgroup_dir__open(path, &d), err);
-	if (!strstr(logged, why))
-		fail_msg("'%s': '%s' is not in '%s'", path, why, logged);
+	if (!strstr(last_message, why))
+		fail_msg("'%s': '%s' is not in '%s'", path, why, last_message);
 }
 
 static void test_unified(void **state)
@@ -137,6 +130,6 @@ int main(void)
 		cmocka_unit_test(test_none),
 	};
 
-	log_set_sink(keep, NULL);
+	log_set_sink(keep_message, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

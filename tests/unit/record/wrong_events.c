@@ -11,18 +11,11 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "../last_message.h"
 #include "cleanup.h"
-#include "log.h"
 #include "nearest.h"
 #include "record/kernel/feature_table.h"
 #include "record/select/perf_names.h"
-
-static char last_msg[1024];
-
-static void sink(void *ctx, enum stk_log_level level, const char *msg)
-{
-	strncpy(last_msg, msg, sizeof(last_msg) - 1);
-}
 
 static char *const events[] = {
 	"block:block_rq_complete",
@@ -43,7 +36,7 @@ static char *const events[] = {
 static void expect(const char *spec, const char *message)
 {
 	assert_int_equal(nearest__complain(spec, events, ARRAY_SIZE(events)), -ENOENT);
-	assert_string_equal(last_msg, message);
+	assert_string_equal(last_message, message);
 }
 
 static void test_events(void **state)
@@ -59,7 +52,7 @@ static void test_events(void **state)
 	expect("sched_swich", "no event matches 'sched_swich'; did you mean sched:sched_switch?");
 	expect("nosuch", "no event matches 'nosuch': 'stackonce list' prints all");
 	assert_int_equal(nearest__complain("x", NULL, 0), -ENOENT);
-	assert_string_equal(last_msg, "no event matches 'x'; there are none");
+	assert_string_equal(last_message, "no event matches 'x'; there are none");
 }
 
 static void expect_perf(const char *spec, bool has_hardware, const char *message)
@@ -119,6 +112,6 @@ int main(void)
 		cmocka_unit_test(test_capabilities),
 	};
 
-	log_set_sink(sink, NULL);
+	log_set_sink(keep_message, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
