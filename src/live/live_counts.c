@@ -72,8 +72,13 @@ void live_counts__free(struct live_counts *c)
 
 static int charge_all(struct live_counts *c)
 {
+	/* an answer sorts copies of the functions or stacks */
+	uint64_t answer = MAX(c->functions.nr * (uint64_t)sizeof(struct live_function),
+			      c->counts.nr * (uint64_t)sizeof(struct live_stack));
+
 	return charge(&c->charge, c->r,
-		      key_table__memory(&c->counts) + key_table__memory(&c->functions), c->steps);
+		      key_table__memory(&c->counts) + key_table__memory(&c->functions) + answer,
+		      c->steps);
 }
 
 int live_counts__add(struct live_counts *c, const struct stk_event *e)
@@ -203,10 +208,10 @@ static int sum_functions(struct live_counts *c)
 
 		if (v->count == v->summed || !is_selected(c, key_table__key(&c->counts, i)))
 			continue;
-		err = add_stack(c, i, v->count - v->summed);
+		err = add_stack(c, i, v->count - v->summed) ?: charge_all(c);
 		v->summed = v->count;
 	}
-	return err ?: charge_all(c);
+	return err;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */

@@ -169,6 +169,23 @@ static void make_deep(const char *dir)
 	finish(&x);
 }
 
+/* Deep stacks that have no function in common. */
+static void make_addresses(const char *dir)
+{
+	uint64_t frames[STK_MAX_DEPTH];
+	struct extreme x;
+	uint32_t i, k;
+
+	begin(&x, dir, "addresses");
+	for (i = 0; i < 4000; i++) {
+		for (k = 0; k < STK_MAX_DEPTH; k++)
+			frames[k] = TEXT + 16 * ((uint64_t)i * STK_MAX_DEPTH + k);
+		x.e.kstack = add_stack(&x, frames, STK_MAX_DEPTH);
+		add(&x, 2, NULL, 0);
+	}
+	finish(&x);
+}
+
 /* Stacks that are each an alias of the next one, and code that is replaced by what it replaced. */
 static void make_cycles(const char *dir)
 {
@@ -284,6 +301,7 @@ int main(int argc, char **argv)
 	make_texts(argv[1], "many_texts", 4000);
 	make_values(argv[1]);
 	make_deep(argv[1]);
+	make_addresses(argv[1]);
 	make_cycles(argv[1]);
 	make_functions(argv[1]);
 	make_formats(argv[1]);
