@@ -382,19 +382,23 @@ static void idle(void *ctx)
  * The innermost function says where CPU time goes, but of a tracepoint it is always the same: then
  * stacks are shown first.  Pairs are shown first if they were asked for.
  */
+static void choose_key(struct live *l, const struct stk_event *first)
+{
+	if (!l->pairs && stk_event_type__kind(stk_event__type(first)) != STK_KIND_SAMPLE)
+		l->view.key = LIVE_STACKS;
+}
+
 static int count(struct live *l, const struct stk_event *e)
 {
-	bool is_sample = stk_event_type__kind(stk_event__type(e)) == STK_KIND_SAMPLE;
-
-	if (!l->added++ && !l->pairs && !is_sample)
-		l->view.key = LIVE_STACKS;
+	if (!l->added++)
+		choose_key(l, e);
 	return live_counts__add(l->counts, e);
 }
 
 /* The window ends with the last event that --time selects, whatever else selects events. */
 static void extend_window(struct live *l, uint64_t ts)
 {
-	if (!selection__has_time(&l->rd->sel, ts, ts))
+	if (l->rd->sel.nr_times && !selection__has_time(&l->rd->sel, ts, ts))
 		return;
 	if (!l->has_window)
 		l->first_ts = l->last_ts = l->ended_ts = ts;
@@ -402,17 +406,23 @@ static void extend_window(struct live *l, uint64_t ts)
 	l->last_ts = MAX(l->last_ts, ts);
 }
 
+/* Whether the recording, which goes on, can have pairs: a recorder knows all event types. */
+static int check_first(struct live *l)
+{
+	return l->pairs && l->rd->live ? live_pairs__check(l->pairs) : 0;
+}
+
 /* Pairs are made of all events, and selected by their starts; functions and stacks are not. */
 static int add(struct live *l, const struct stk_event *e)
 {
-	int err = 0;
+	int err = l->taken ? 0 : check_first(l);
 
 	l->idle = 0;
 	extend_window(l, stk_event__ts(e));
 	if (++l->taken % LOOK_EVENTS == 0 && (l->screen || l->rd->live)) {
 		take_keys(l);
 		show(l);
-		err = l->err;
+		err = err ?: l->err;
 	}
 	if (!err && l->pairs)
 		err = live_pairs__add(l->pairs, e);

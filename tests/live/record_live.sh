@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # record --live shows what is recorded while it is recorded, without a terminal as text; the viewer
-# ends with the recording, and a viewer that dies ends nothing.
+# ends with the recording, and a viewer that dies ends nothing.  With a preset it shows pairs.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
@@ -16,6 +16,18 @@ last=$(sed -n 's/^\([0-9,]*\) events in .*/\1/p' out | tail -n 1 | tr -d ,)
 [ "$last" -eq "$(info_of live.stk .totals.recorded)" ] ||
 	fail "the last view has $last events of $(info_of live.stk .totals.recorded)"
 want_sum live.stk
+
+# the pairs of a preset, in the last interval and since the start; the last view is that of latency
+"$STACKONCE" record --live -a -o pairs.stk --preset syscalls -d "$(scale 5 8)" </dev/null \
+	>out 2>err || fail "record --live --preset: $(cat err)"
+grep -q '^[0-9]* groups of syscalls, now: the last .*, all: since the start$' out ||
+	fail "no view of pairs before the end: $(cat out)"
+grep -q '^now  *[1-9]' out || fail "no pairs in the last interval: $(cat out)"
+sed -n 's/^\([0-9,]*\) pairs in .*/\1/p' out | tail -n 1 | tr -d , >last
+"$STACKONCE" latency --preset syscalls --json pairs.stk |
+	jq 'select(.type == "accounting").paired' | cmp -s - last ||
+	fail "the last view has $(cat last) pairs, latency has others"
+want_sum pairs.stk
 
 # a recording that is over before the first view
 "$STACKONCE" record --live -o short.stk -e sched:sched_switch -- true </dev/null >out 2>err ||

@@ -98,6 +98,9 @@ def recording(kind, *args):
         return f.read()
 
 
+# the lock of a recorder, as in src/include/live.h
+F_OFD_SETLK = 37
+LOCK = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 2**63 - 2, 1, 0)
 CPU_PAIRS = ["--start", "sched_switch", "--end", "sched_switch", "--match", "cpu", "--single",
              "--by", "comm"]
 
@@ -183,6 +186,15 @@ def pairs(data, some):
     same_as_latency("--preset", "syscalls", "--by", "comm", "--comm", "bash", "whole.stk")
     same_as_latency("--preset", "syscalls", "--time", "1.001,1.003", "-e", "sys_enter", "whole.stk")
     same_as_latency("--preset", "softirq", "whole.stk")
+
+    # a recording in progress that will never have such pairs
+    recording("latency")
+    os.truncate("whole.stk", os.path.getsize("whole.stk") * 2 // 3)
+    with open("whole.stk", "r+b") as f:
+        fcntl.fcntl(f, F_OFD_SETLK, LOCK)
+        s = Screen(["report", "--follow", "--preset", "irq", "whole.stk"])
+        s.end("no events of the pairs", 1)
+    s.expect("no events of the pairs", r"lacks the events irq:irq_handler_entry")
 
 
 def main():
