@@ -11,6 +11,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "strbuf.h"
+#include "ui/need.h"
 #include "ui/pairs/pair_query.h"
 
 struct interval {
@@ -346,4 +347,13 @@ int live_pairs__check(struct live_pairs *p)
 	for (i = 0; i < p->nr && !err; i++)
 		err = pair_query__check(p->v[i].query);
 	return err;
+}
+
+void live_pairs__warn_empty(const struct live_pairs *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->nr; i++)
+		if (!pairs__counts(p->v[i].query->pairs)->paired)
+			need__all_tasks(p->rd, p->v[i].query->preset);
 }

@@ -55,5 +55,7 @@ void live_pairs__put_group(const struct live_pairs *p, const struct live_group *
 			   struct strbuf *b);
 /* As pair_query__check(), for all queries. */
 int live_pairs__check(struct live_pairs *p);
+/* At the end: warns if a query has no pairs because the recording lacks tasks that it needs. */
+void live_pairs__warn_empty(const struct live_pairs *p);
 
 #endif /* LIVE_PAIRS_H */

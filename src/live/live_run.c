@@ -33,14 +33,12 @@ struct live {
 	unsigned int lines; /* of text */
 	unsigned int type; /* index of the selected event type + 1; 0: all */
 	uint64_t first_ts, last_ts; /* of the window */
-	uint64_t taken; /* events that were read */
-	uint64_t added; /* selected ones */
-	uint64_t printed; /* those that were read when text was printed */
-	bool has_window;
+	uint64_t taken, printed; /* events that were read, and when text was printed */
+	bool has_window, has_events;
 	bool changed; /* by a key: the page is to be shown at once */
-	/* When the last interval ended; the events until then, and the time of the last one. */
-	uint64_t ended_ns, ended_taken, ended_added, ended_ts;
-	uint64_t interval_ns, interval_events; /* the last interval */
+	/* When the last interval ended; what had been read and counted, the time of the last event. */
+	uint64_t ended_ns, ended_taken, ended_events, ended_ts;
+	uint64_t interval_ns, interval_events; /* of the last interval */
 	unsigned int idle; /* consecutive times without events */
 	bool abandoned; /* the recorder has ended without an end of the recording */
 	int err;
@@ -235,11 +233,11 @@ static void print(struct live *l)
 
 static void end_interval(struct live *l, uint64_t now)
 {
-	l->interval_events = l->added - l->ended_added;
+	l->interval_events = live_counts__events(l->counts) - l->ended_events;
 	l->interval_ns = l->taken > l->ended_taken ? l->last_ts - l->ended_ts : now - l->ended_ns;
 	l->ended_ns = now;
 	l->ended_taken = l->taken;
-	l->ended_added = l->added;
+	l->ended_events += l->interval_events;
 	l->ended_ts = l->last_ts;
 	if (l->pairs)
 		live_pairs__end_interval(l->pairs);
@@ -283,6 +281,8 @@ static void next_type(struct live *l)
 		l->type = l->type < nr ? l->type + 1 : 0;
 	while (l->type && !live_counts__has_type(l->counts, selected_type(l)));
 	live_counts__select(l->counts, selected_type(l));
+	l->ended_events = live_counts__events(l->counts);
+	l->interval_events = 0;
 }
 
 /* Forgets what was counted: the window begins with the next event. */
@@ -294,7 +294,7 @@ static void zero(struct live *l)
 	l->view.zeroed = true;
 	l->first_ts = l->ended_ts = l->last_ts;
 	l->ended_taken = l->taken;
-	l->ended_added = l->added;
+	l->ended_events = 0;
 	l->ended_ns = clock_ns(CLOCK_MONOTONIC);
 	l->interval_ns = l->interval_events = 0;
 }
@@ -390,8 +390,9 @@ static void choose_key(struct live *l, const struct stk_event *first)
 
 static int count(struct live *l, const struct stk_event *e)
 {
-	if (!l->added++)
+	if (!l->has_events)
 		choose_key(l, e);
+	l->has_events = true;
 	return live_counts__add(l->counts, e);
 }
 
@@ -406,10 +407,15 @@ static void extend_window(struct live *l, uint64_t ts)
 	l->last_ts = MAX(l->last_ts, ts);
 }
 
-/* Whether the recording, which goes on, can have pairs: a recorder knows all event types. */
+/*
+ * Whether a recording that goes on can have pairs: its event types precede the events.  Those of
+ * several recordings are known at the end.
+ */
 static int check_first(struct live *l)
 {
-	return l->pairs && l->rd->live ? live_pairs__check(l->pairs) : 0;
+	bool known = l->rd->live && l->rd->nr_paths == 1;
+
+	return l->pairs && known ? live_pairs__check(l->pairs) : 0;
 }
 
 /* Pairs are made of all events, and selected by their starts; functions and stacks are not. */
@@ -438,6 +444,8 @@ static int print_last(struct live *l)
 
 	if (err)
 		return err;
+	if (l->pairs)
+		live_pairs__warn_empty(l->pairs);
 	l->interval_ns = l->interval_events = 0;
 	if (l->taken != l->printed || !l->taken || l->pairs)
 		print(l);
