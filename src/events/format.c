@@ -300,13 +300,14 @@ int ev_format__parse(const char *text, size_t len, struct ev_format **ret_format
 		err = -EINVAL;
 	if (!err)
 		err = add_extra(f);
+	if (!err)
+		err = format_parse_print(f, pos, end - pos);
 	if (err == -ENOMEM)
 		return log_err(err, "event format");
 	if (err)
 		return log_why(err,
 			       "event format '%.64s' cannot be parsed: its events have no fields",
 			       f->name ?: "");
-	f->why = format_parse_print(f, pos, end - pos);
 	f->compiled = !f->why;
 	if (f->why)
 		log_debug("print fmt of '%.64s' not compiled: %s", f->name, f->why);

@@ -47,9 +47,9 @@ struct ev_field {
 struct ev_format;
 
 /*
- * Parses text (len bytes; no NUL is required).  -EINVAL: not a format, with a message logged.  A
- * print fmt that cannot be compiled is not an error: ev_format__compiled() then returns false, and
- * ev_format__print() falls back to "name=value" for every field.
+ * Parses text (len bytes; no NUL is required).  -EINVAL: not a format, -ENOMEM; a message is
+ * logged.  A print fmt that cannot be compiled is not an error: ev_format__compiled() then returns
+ * false, and ev_format__print() falls back to "name=value" for every field.
  */
 int ev_format__parse(const char *text, size_t len, struct ev_format **ret_format);
 void ev_format__free(struct ev_format *f);

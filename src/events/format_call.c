@@ -59,7 +59,7 @@ static uint32_t call_bitmask(struct parser *ps, int arg)
 static void add_symbol(struct parser *ps, const struct symbol *s)
 {
 	if (!ps->failed && array__append(&ps->f->symbols, &ps->f->nr_symbols, *s))
-		parser__fail(ps, "out of memory");
+		parser__fail(ps, FORMAT_NO_MEMORY);
 }
 
 /* { value, "name" }; false for an entry without a name, which ends the list for the kernel */

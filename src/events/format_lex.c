@@ -153,7 +153,7 @@ void parser__strings(struct parser *ps, uint32_t *ret_offset, uint32_t *ret_len)
 		parser__next(ps);
 	}
 	if (strbuf__failed(pool))
-		parser__fail(ps, "out of memory");
+		parser__fail(ps, FORMAT_NO_MEMORY);
 	*ret_offset = start;
 	*ret_len = pool->len - start;
 }

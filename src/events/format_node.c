@@ -71,7 +71,7 @@ uint32_t node__add(struct parser *ps, const struct node *n)
 		return 0;
 	}
 	if (array__append(&f->nodes, &f->nr_nodes, *n)) {
-		parser__fail(ps, "out of memory");
+		parser__fail(ps, FORMAT_NO_MEMORY);
 		return 0;
 	}
 	node = &f->nodes[f->nr_nodes - 1];

@@ -4,6 +4,7 @@
 
 #include "cleanup.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -316,11 +317,11 @@ uint32_t parser__expr(struct parser *ps)
 	return node;
 }
 
-char *format_parse_print(struct ev_format *f, const char *text, size_t len)
+int format_parse_print(struct ev_format *f, const char *text, size_t len)
 {
 	struct parser ps = { .f = f, .pos = text, .end = text + len };
 	uint32_t fmt, fmt_len, nr_args = 0, args[FORMAT_MAX_ARGS];
-	const char *why;
+	const char *why = NULL;
 
 	parser__next(&ps);
 	parser__strings(&ps, &fmt, &fmt_len);
@@ -333,8 +334,9 @@ char *format_parse_print(struct ev_format *f, const char *text, size_t len)
 	}
 	if (!ps.failed && ps.tok.kind != TOKEN_END)
 		parser__fail(&ps, "unexpected '%.*s'", (int)MIN(ps.tok.len, 40), ps.tok.s);
-	if (ps.failed)
-		return strdup(ps.why);
-	why = format_plan(f, fmt, fmt_len, args, nr_args);
-	return why ? strdup(why) : NULL;
+	why = ps.failed ? ps.why : format_plan(f, fmt, fmt_len, args, nr_args);
+	if (strbuf__failed(&f->pool) || (why && !strcmp(why, FORMAT_NO_MEMORY)))
+		return -ENOMEM;
+	f->why = why ? strdup(why) : NULL;
+	return why && !f->why ? -ENOMEM : 0;
 }

@@ -22,7 +22,7 @@ static void add_op(struct planner *pl, const struct op *op)
 	struct ev_format *f = pl->f;
 
 	if (array__append(&f->ops, &f->nr_ops, *op))
-		pl->why = "out of memory";
+		pl->why = FORMAT_NO_MEMORY;
 }
 
 static void add_literal(struct planner *pl, const char *s, size_t n)

@@ -174,8 +174,11 @@ struct printf_spec {
 	int width, prec;
 };
 
-/* format_parse.c: compiles the text after "print fmt: "; NULL, or why it cannot (malloced) */
-char *format_parse_print(struct ev_format *f, const char *text, size_t len);
+/* Why a print fmt is not compiled if that is no property of the text. */
+#define FORMAT_NO_MEMORY "out of memory"
+
+/* format_parse.c: compiles the text after "print fmt: ", or sets f->why it cannot.  -ENOMEM. */
+int format_parse_print(struct ev_format *f, const char *text, size_t len);
 
 /* format_type.c */
 struct c_type {

@@ -50,12 +50,16 @@ static int choose_paths(struct reading *rd)
 	rd->is_default = !rd->nr_paths;
 	if (rd->is_default &&
 	    reading__take_path(rd, NULL,
-			       rd->only_files ? DEFAULT_FILE : standard_input__or(DEFAULT_FILE)))
-		return log_err(-ENOMEM, "remember the recording");
+			       rd->only_files ? DEFAULT_FILE : standard_input__or(DEFAULT_FILE))) {
+		log_err(-ENOMEM, "remember the recording");
+		return CMD_FAILURE;
+	}
 	rd->path = rd->paths[0];
 	if (rd->nr_paths > 1 &&
-	    asprintf(&rd->several, "%s and %u more", rd->path, rd->nr_paths - 1) < 0)
-		return log_err(-ENOMEM, "remember the recordings");
+	    asprintf(&rd->several, "%s and %u more", rd->path, rd->nr_paths - 1) < 0) {
+		log_err(-ENOMEM, "remember the recordings");
+		return CMD_FAILURE;
+	}
 	rd->path = rd->several ?: rd->path;
 	return CMD_OK;
 }

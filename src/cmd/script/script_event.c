@@ -70,12 +70,13 @@ static void init_type(struct script *s, struct script_type *st, const struct stk
 	const char *system = stk_event_type__system(t), *name = stk_event_type__name(t);
 	const char *format = stk_event_type__format(t);
 	unsigned int i;
+	int err = 0;
 
 	st->seen = true;
 	learn_clock(s);
 	/* The parser logs failures; the event is then printed without its fields. */
-	if (*format && ev_format__parse(format, strlen(format), &st->format))
-		st->format = NULL;
+	if (*format)
+		err = ev_format__parse(format, strlen(format), &st->format);
 	strbuf__puts(&st->label, out__colour(&s->out, OUT_HEAD));
 	/* The entry and the return of a function have the same name. */
 	if (stk_event_type__kind(t) >= STK_KIND_FUNCTION &&
@@ -89,6 +90,8 @@ static void init_type(struct script *s, struct script_type *st, const struct stk
 	strbuf__putc(&st->label, ' ');
 	st->full_name = event__full_name(t);
 	st->fields = calloc(s->nr_columns ?: 1, sizeof(*st->fields));
+	if (err == -ENOMEM || strbuf__failed(&st->label) || !st->full_name || !st->fields)
+		s->out.b.failed = true;
 	for (i = 0; st->fields && st->format && i < s->nr_columns; i++)
 		if (s->columns[i].kind == COL_FIELD)
 			st->fields[i] = ev_format__find(st->format, s->columns[i].name);

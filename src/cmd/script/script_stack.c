@@ -100,6 +100,7 @@ static void put_stack(struct script *s, uint32_t number)
 		}
 		start = s->stack_text.len;
 		render_stack(s, &s->stack_text, number);
+		s->out.b.failed |= strbuf__failed(&s->stack_text);
 		st->at = start;
 		st->len = s->stack_text.len - start;
 		st->seen = true;

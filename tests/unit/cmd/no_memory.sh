@@ -12,7 +12,9 @@ unset NO_COLOR PAGER STACKONCE_PAGER
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-"$make" small small.stk || exit 1
+for kind in small addresses; do
+	"$make" $kind $kind.stk || exit 1
+done
 
 if LD_PRELOAD=$preload "$stackonce" version 2>&1 | grep -q 'AddressSanitizer\|ThreadSanitizer'; then
 	echo 'SKIPPED: the sanitizer has its own allocator'
@@ -43,7 +45,9 @@ check()
 			continue
 		fi
 		in_a_row=0 seen=$((seen + 1))
-		[ $code -eq 1 ] && [ -s err ] || fail "$@"
+		if [ $code -ne 1 ] || [ ! -s err ]; then
+			fail "$@"
+		fi
 	done
 	echo "$seen failures of $nr: stackonce $*"
 	[ $seen -gt 50 ] || fail "$@"
@@ -56,4 +60,6 @@ check report --no-symbols --json --top 0 --by comm,caller,prev_prio -e sched \
 check report --no-symbols --json --weigh prev_prio --comm 'b*'
 check report --print-sql --no-symbols --by comm,caller,prev_prio \
 	--filter 'event ~ "*x" || prev_prio > 2' -e sched --filter 'prev_prio > 1 && sym == "x"'
+check script --no-header --no-symbols
+check report --no-symbols --json --kernel --by call_site -i addresses.stk
 [ $failed -eq 0 ]
