@@ -135,8 +135,8 @@ static int add_event(struct ctf *c, const struct stk_event *e)
 	if (err != -ERANGE)
 		return err ?: put_event(c, s, class, e);
 	c->nr_left_out++;
-	return ctf_streams__cpu(&c->streams, stk_event__cpu(e), &s) ?:
-		       ctf_stream__lost(s, MIN(ts, c->tables.max_ts), 1);
+	/* Its time must not become the stream's. */
+	return ctf_streams__cpu(&c->streams, stk_event__cpu(e), &s) ?: ctf_stream__lost(s, 0, 1);
 }
 
 static int add_losses(struct ctf *c, uint64_t until)

@@ -191,9 +191,9 @@ class Trace:
     def check_stacks(self, context):
         for number, addresses in (("kstack", "callstack_kernel"), ("ustack", "callstack_user")):
             number = context[number]
-            if number:
+            if number and not context["marks"] & 2:
                 assert number in self.stacks, "stack %d follows its event" % number
-            frames = self.recording.frames(number) if number in self.stacks else []
+            frames = self.recording.frames(number)
             assert context[addresses] == [address(f) for f in frames], context
 
 

@@ -121,11 +121,18 @@ static void put(struct stk_writer *w, uint32_t type, uint64_t ts, uint32_t cpu, 
 	ok(stk_writer__event(w, &e), "event");
 }
 
+/* With a stack of its own. */
 static void put_plain(struct stk_writer *w, uint64_t ts, uint32_t cpu, int32_t number)
 {
+	const uint64_t frame = 0xffffffff81000000 + number;
 	int32_t record[3] = { 0, 0, number };
+	struct stk_writer_event e = {
+		.ts = ts, .cpu = cpu, .record = record, .record_len = sizeof(record)
+	};
 
-	put(w, 0, ts, cpu, record, sizeof(record), 0);
+	ok(stk_writer__task(w, 7, 7, "seven", 5, &e.task), "task");
+	ok(stk_writer__stack(w, &frame, 1, &e.kstack), "stack");
+	ok(stk_writer__event(w, &e), "event");
 }
 
 static void end_round(struct stk_writer *w, uint64_t ts)

@@ -107,7 +107,7 @@ cmp -s trace/cpu_0 large/cpu_0 && fail "a failed export replaced a trace"
 	export_quietly '600 CPUs' cpus.stk -o cpus.ctf
 	[ "$failed" -eq 0 ]
 ) || failed=$((failed + 1))
-[ "$(ls cpus.ctf | wc -l)" -eq 601 ] || fail "600 CPUs: $(ls cpus.ctf | wc -l) files"
+[ "$(ls cpus.ctf | wc -l)" -eq 602 ] || fail "600 CPUs: $(ls cpus.ctf | wc -l) files"
 (
 	ulimit -n 256
 	"$so" export ctf -q --force cpus.stk -o cpus.ctf 2>err
