@@ -86,7 +86,7 @@ static int check_options(const struct export *ex)
 				       "%s does not count stacks: it excludes --by, --weigh, "
 				       "--fold, --kernel and --user",
 				       format->name);
-	if (!format->frames && ex->rd.names.inlines)
+	if (!format->by && !format->frames && ex->rd.names.inlines)
 		return ui__usage_error(ex->rd.command,
 				       "%s does not name functions: it excludes --inline",
 				       format->name);
@@ -101,9 +101,8 @@ static int start_counting(struct export *ex)
 	if (!format->by)
 		return CMD_OK;
 	code = counting__start(&ex->c, &ex->rd);
-	if (!code && !counting__has_shares(&ex->c))
-		return ui__usage_error(ex->rd.command,
-				       "%s needs weights that add up: give --weigh %s",
+	if (!code && ex->c.spec.weighed && ex->c.spec.how != WEIGH_SUM)
+		return ui__usage_error(ex->rd.command, "%s has sums of weights: give --weigh %s",
 				       format->name, ex->c.weight_name);
 	return code;
 }
@@ -113,8 +112,7 @@ static int open_recording(struct export *ex)
 	const struct export_format *format = &export_formats[ex->format];
 	unsigned int want = STK_WANT_EVENTS | (format->wants_fields ? STK_WANT_FIELDS : 0);
 
-	/* The tasks of events do not matter where these are counted only. */
-	ex->rd.one_boot = !format->by;
+	ex->rd.one_boot = !format->boots && !ex->c.by;
 	ex->rd.no_notes = true;
 	ex->c.by = ex->c.by ?: format->by;
 	ex->c.by_event = format->by_event;

@@ -19,10 +19,11 @@ struct export_format {
 	const char *name, *summary;
 	export_fn run;
 	bool wants_fields; /* of events */
-	/* Not NULL: it asks for counted stacks, of groups by these values without --by. */
+	/* Not NULL: it has counted stacks and names frames; the groups without --by. */
 	const char *by;
 	bool by_event; /* it needs groups with events of one type */
-	bool frames; /* it names frames: --inline makes sense */
+	bool boots; /* it takes recordings of several boots, also without --by */
+	bool frames; /* it has events, and names frames: --inline makes sense */
 };
 
 extern const struct export_format export_formats[]; /* ends with a NULL name */

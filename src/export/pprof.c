@@ -148,7 +148,7 @@ static int put_sample(struct pprof *p, const struct stack_group *g, const struct
 		p->no_stack += c->count;
 		return 0;
 	}
-	err = second_value(p, g, c, &values[1]);
+	err = second_value(p, g, c, &values[1]) ?: stk_reader__charge(p->stacks->reader, 0, nr);
 	for (i = 0; i < nr && !err; i++)
 		err = pprof_code__location(p->code, &frames[i], &locations[i]);
 	if (err)

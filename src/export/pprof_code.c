@@ -26,7 +26,7 @@ struct mapping {
 	int64_t name; /* kernel: string number of the module */
 	uint64_t low, high; /* offset or address of the first and the last frame */
 	uint64_t shift; /* what is added to an offset */
-	bool has_functions, has_lines, has_inlined;
+	bool has_lines, has_inlined;
 };
 
 struct function {
@@ -159,7 +159,6 @@ static int add_to_mapping(struct pprof_code *c, const struct export_frame *f, ui
 	c->mapping_of[number] = i + 1;
 	c->mappings[i].low = MIN(c->mappings[i].low, m.low);
 	c->mappings[i].high = MAX(c->mappings[i].high, m.high);
-	c->mappings[i].has_functions |= f->function != NULL;
 	c->mappings[i].has_lines |= f->source != NULL;
 	c->mappings[i].has_inlined |= f->nr_inlined > 0;
 	return 0;
@@ -234,7 +233,8 @@ static void put_mappings(struct pprof_code *c)
 		Pprof__Profile part = PPROF__PROFILE__INIT;
 
 		out.id = i + 1ull;
-		out.has_functions = m->has_functions;
+		/* Names were looked up already, in the same files: pprof is not to do it again. */
+		out.has_functions = true;
 		out.has_filenames = out.has_line_numbers = m->has_lines;
 		out.has_inline_frames = m->has_inlined;
 		place(c, m, &next, &out);

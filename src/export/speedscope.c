@@ -163,12 +163,13 @@ static int put_sample(struct speedscope *s, const struct stack_count *c)
 	_cleanup_(strbuf__free) struct strbuf b = { 0 };
 	uint32_t shown[FRAMES_OF_STACK];
 	unsigned int i, nr_frames = frames_of(s, c, frames), nr = 0;
-	int err = 0;
+	int err;
 
 	if (!nr_frames) {
 		s->no_stack += c->count;
 		return 0;
 	}
+	err = stk_reader__charge(s->stacks->reader, 0, nr_frames);
 	for (i = 0; i < nr_frames && !err; i++)
 		err = add_frame(s, &frames[i], &b, shown, &nr);
 	if (err)

@@ -35,8 +35,8 @@ def export(*args):
     return done.stderr
 
 
-def pprof(*args):
-    done = run("go", "tool", "pprof", "-symbolize=none", *args, "profile.gz")
+def pprof(*args, symbolize="none"):
+    done = run("go", "tool", "pprof", f"-symbolize={symbolize}", *args, "profile.gz")
     check(f"pprof {args}: {done.stderr}", 0, done.returncode)
     return done.stdout
 
@@ -72,10 +72,10 @@ def amount(text):
     return int(re.match(r"-?\d+", text)[0])
 
 
-def top(index, *args):
+def top(index, *args, symbolize="none"):
     """{name: (flat, cum)}"""
     out = pprof("-top", "-nodecount=0", "-nodefraction=0", "-edgefraction=0",
-                f"-sample_index={index}", "-unit=ns", *args)
+                f"-sample_index={index}", "-unit=ns", *args, symbolize=symbolize)
     rows = {}
     begun = False
     for line in out.splitlines():
@@ -247,7 +247,8 @@ export("prog.stk")
 raw = Raw()
 low, offset, path, build_id, flags = re.match(
     r"1: 0x(\w+)/0x\w+/0x(\w+) (\S+) (\w+) (.*)", raw.mappings[0]).groups()
-check("mapping of a file", (sys.argv[2], sys.argv[3], ""), (path, build_id, flags.strip()))
+check("mapping of a file", (sys.argv[2], sys.argv[3], "[FN]"), (path, build_id, flags.strip()))
+check("pprof looks up no names", {"[prog]": (1, 1)}, top("events", symbolize="local"))
 got = [int(re.match(r" *\d+: 0x(\w+) M=1 *$", line)[1], 16) - int(low, 16) + int(offset, 16)
        for line in raw.locations]
 check("offsets in the file", [int(ip, 16) for ip in sys.argv[4:6]], got)
