@@ -153,6 +153,8 @@ for stk in ("small.stk", "aliases.stk", "user.stk", "guesses.stk", "profile.stk"
                      "-sample_index=events")
         check(f"{stk}: tree", True,
               f"Showing nodes accounting for {raw.total()}, 100% of {raw.total()} total" in tree)
+    code = [line.split(":", 1)[1] for line in raw.locations if re.match(r" *\d+: ", line)]
+    check(f"{stk}: every frame is there once", len(code), len(set(code)))
     for line in raw.locations:
         found = re.match(r" *\d+: 0x([0-9a-f]+) M=(\d+) ", line)
         if found:
