@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What `export speedscope` writes: as the format demands, and with the counts of report.
-speedscope.py STACKONCE MAKE_RECORDING GOLDEN_DIR
+"""What `export speedscope` writes, as the format demands, and `export folded`: with the counts of
+report.
+exports.py STACKONCE MAKE_RECORDING GOLDEN_DIR
 """
 import collections
 import json
@@ -94,6 +95,19 @@ def compare(recording, *options):
                   (own[row["sym"]], all_[row["sym"]]))
 
 
+def compare_folded(recording, *options):
+    exported = run("export", "folded", "-q", "-o", "-", *options, recording)
+    printed = run("report", "--folded", *options, recording)
+    check(f"folded {recording} {options}", printed.stdout, exported.stdout)
+    rows = report(*options, "--top", "0", recording)
+    lines = exported.stdout.splitlines()
+    check(f"folded {recording} {options}: sum",
+          sum(r["weight" if "--weigh" in options else "count"] for r in rows),
+          sum(int(line.rsplit(" ", 1)[1]) for line in lines))
+    check(f"folded {recording} {options}: lines", len(lines),
+          len({line.rsplit(" ", 1)[0] for line in lines}))
+
+
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
     for kind in ("small", "empty", "hostile", "user", "guesses", "profile", "aliases"):
@@ -104,7 +118,11 @@ with tempfile.TemporaryDirectory() as directory:
         compare(f"{name}.stk")
         compare(f"{name}.stk", "--kernel")
         compare(f"{name}.stk", "--user")
+        compare_folded(f"{name}.stk")
+        compare_folded(f"{name}.stk", "--by", "comm,pid", "--user")
     compare("demo.stk", "--event", "sched_switch", "--fold", "idle,interrupts")
+    compare_folded("demo.stk", "--time", "10%,60%", "--fold", "idle,interrupts", "--kernel")
+    compare_folded("profile.stk", "--weigh", "bytes_alloc", "--by", "comm")
     export("hostile.stk")
     check("empty", [], export("empty.stk")[0]["profiles"])
 
