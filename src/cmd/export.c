@@ -9,6 +9,8 @@
 #include "cleanup.h"
 #include "counting/counting.h"
 #include "export/formats.h"
+#include "export_pairs.h"
+#include "log.h"
 #include "ui/reading.h"
 
 struct export
@@ -17,6 +19,7 @@ struct export
 	struct counting c;
 	unsigned int format;
 	const char *output;
+	struct pair_kinds pairs;
 	bool quiet;
 };
 
@@ -34,6 +37,10 @@ static const struct opt options[] = {
 	STACKS_OPTIONS(struct export, c),
 	INLINE_OPTION,
 	NAMES_OPTIONS,
+	{ "--pairs LIST", "slices: the pairs of these presets, or none (default: all whose events "
+	  "the recording has)", OPT_TEXT(struct export, pairs.presets) },
+	PAIR_EVENTS_OPTIONS(struct export, pairs.own, PAIR_HIDDEN),
+	PAIR_KEY_OPTIONS(struct export, pairs.own, PAIR_HIDDEN),
 	{ "-q, --quiet", "no summary", OPT_FLAG(struct export, quiet) },
 	HELP_OPTION
 };
@@ -42,13 +49,38 @@ static const struct opt options[] = {
 static void export__free(struct export *ex)
 {
 	counting__free(&ex->c);
+	pair_kinds__free(&ex->pairs);
 	reading__free(&ex->rd);
+}
+
+/* -ECANCELED: a message has been printed. */
+static int cancel(int err, const struct export *ex)
+{
+	if (err && err != -ENOENT && err != -ECANCELED)
+		log_err(err, "match starts and ends");
+	return err ? -ECANCELED : 0;
+}
+
+/* An event that is not selected may end a pair that is. */
+static int next_paired(struct export *ex, const struct stk_event **ret_event)
+{
+	int n, err;
+
+	while ((n = reading__next_selected(&ex->rd, ret_event)) == 1) {
+		err = pair_kinds__add(&ex->pairs, &ex->rd, *ret_event);
+		if (err)
+			return cancel(err, ex);
+		if (!ex->rd.sel.any || reading__selected(&ex->rd, *ret_event))
+			return 1;
+	}
+	return n ?: cancel(pair_kinds__check(&ex->pairs), ex);
 }
 
 static int next_event(void *ctx, const struct stk_event **ret_event)
 {
 	struct export *ex = ctx;
-	int n = reading__next_selected(&ex->rd, ret_event);
+	int n = ex->pairs.nr ? next_paired(ex, ret_event) :
+			       reading__next_selected(&ex->rd, ret_event);
 
 	ex->rd.at_end = n != -ECANCELED;
 	return n;
@@ -88,7 +120,7 @@ static int check_options(const struct export *ex)
 				       format->name);
 	if (!format->by && !format->frames && ex->rd.names.inlines)
 		return ui__usage_error(ex->rd.command,
-				       "%s does not name functions: it excludes --inline",
+				       "%s does not name inlined functions: it excludes --inline",
 				       format->name);
 	return CMD_OK;
 }
@@ -127,6 +159,7 @@ static int write_output(struct export *ex)
 				     .next = next_event,
 				     .has_loss = has_loss,
 				     .count = count_stacks,
+				     .pairs = ex->pairs.nr ? &ex->pairs.taker : NULL,
 				     .ctx = ex,
 				     .names = &ex->rd.names };
 	const struct export_format *format = &export_formats[ex->format];
@@ -142,6 +175,10 @@ static int write_output(struct export *ex)
 	code = open_recording(ex);
 	if (code)
 		return code;
+	if (pair_kinds__start(&ex->pairs, &ex->rd)) {
+		log_err(-ENOMEM, "match starts and ends");
+		return CMD_FAILURE;
+	}
 	src.reader = ex->rd.reader;
 	if (format->run(&src, &output, &summary))
 		return CMD_FAILURE;
@@ -154,10 +191,29 @@ static int write_output(struct export *ex)
 	return reading__finish(&ex->rd);
 }
 
+static int complete_pairs(struct export *ex)
+{
+	const struct export_format *format = &export_formats[ex->format];
+	int code;
+
+	if (!format->takes_pairs)
+		return pair_kinds__are_given(&ex->pairs) ?
+			       ui__usage_error(ex->rd.command,
+					       "%s has no slices: it excludes --pairs, --start, "
+					       "--end, --match, --start-if and --single",
+					       format->name) :
+			       CMD_OK;
+	code = pair_kinds__complete(&ex->pairs, ex->rd.command);
+	ex->rd.every = ex->pairs.nr;
+	return code;
+}
+
 static int run(int argc, char **argv)
 {
 	_cleanup_(export__free) struct export ex = { 0 };
-	int code = reading__options(&ex.rd, &cmd_export, argc, argv) ?: check_options(&ex);
+	int code = reading__options(&ex.rd, &cmd_export, argc, argv) ?:
+			   check_options(&ex)			     ?:
+								       complete_pairs(&ex);
 
 	if (code)
 		return code;

@@ -19,6 +19,7 @@ struct export_format {
 	const char *name, *summary;
 	export_fn run;
 	bool wants_fields; /* of events */
+	bool takes_pairs; /* and draws them as slices */
 	/* Not NULL: it has counted stacks and names frames; the groups without --by. */
 	const char *by;
 	bool by_event; /* it needs groups with events of one type */

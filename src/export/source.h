@@ -13,6 +13,25 @@
 struct export_stacks;
 struct user_names;
 
+/* A pair of a start and an end event, as latency measures it. */
+struct export_pair {
+	unsigned int kind; /* number of what was asked for, from 0 */
+	const char *kind_name; /* of the preset; "pairs" */
+	const char *name; /* of its group; escaped */
+	enum { PAIR_OF_ANY, PAIR_OF_THREAD, PAIR_OF_CPU } of; /* what its two ends have in common */
+	struct export_pair_end {
+		uint64_t ts;
+		uint32_t tid, pid, cpu, kstack, ustack;
+	} start, end;
+};
+
+/* A format that takes pairs sets these before it asks for the first event. */
+struct export_pairs {
+	/* Takes each pair ahead of the event that ends it; 0, or an error that ends the export. */
+	int (*take)(void *ctx, const struct export_pair *pair);
+	void *ctx;
+};
+
 struct export_source {
 	struct stk_reader *reader; /* opened for events and not read from yet */
 	bool is_selection; /* next() leaves out events */
@@ -28,6 +47,7 @@ struct export_source {
 	 * recording, ret_stacks has what is before the damage, which was logged.
 	 */
 	int (*count)(void *ctx, struct export_stacks *ret_stacks);
+	struct export_pairs *pairs; /* NULL: none */
 	void *ctx;
 	struct user_names *names; /* of user functions, for formats that name frames */
 };

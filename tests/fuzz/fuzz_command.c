@@ -61,7 +61,8 @@ static const struct command commands[] = {
 	    "--filter event.time>5&&!(comm~\"a*\")||ustack~\"*c*\"" } },
 	{ &cmd_export,
 	  { "fsmb", "fsmb1", "ctf --force", "folded --by comm,sym", "pprof",
-	    "pprof --weigh next_pid --by comm,pid", "speedscope" } },
+	    "pprof --weigh next_pid --by comm,pid", "speedscope", "perfetto",
+	    "perfetto --start *:* --end *:* --match cpu --pairs syscalls" } },
 };
 
 static int fds[MAX_FILES];

@@ -54,6 +54,7 @@ sql SELECT/**/*/**/FROM/**/events; -i
 sql --json SELECT/**/*,stack(id)/**/FROM/**/stacks; -i
 export fsmb -o -
 export fsmb1 -o -
+export perfetto -o -
 export ctf --force -o trace
 export folded --by comm,sym -o -
 export pprof --fold idle,guesses -o -

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Measures pairs while a recording is exported, and hands them to the format. */
+#include "export_pairs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "log.h"
+
+struct pair_kind {
+	struct pair_kinds *all;
+	unsigned int nr;
+	struct pair_query q;
+	const struct pairs_group *group; /* whose name is in name */
+	struct strbuf name;
+	bool unused; /* the recording lacks its events */
+};
+
+/* ---- which pairs ----------------------------------------------------------------------------- */
+
+static struct pair_kind *add_kind(struct pair_kinds *pk)
+{
+	struct pair_kind *kind = calloc(1, sizeof(*kind));
+
+	if (kind && array__append(&pk->v, &pk->nr, kind)) {
+		free(kind);
+		kind = NULL;
+	}
+	if (kind) {
+		kind->all = pk;
+		kind->nr = pk->nr - 1;
+	}
+	return kind;
+}
+
+static int add_preset(struct pair_kinds *pk, const char *command, const char *name)
+{
+	struct pair_kind *kind = add_kind(pk);
+
+	if (!kind)
+		return ui__usage_error(command, "out of memory");
+	return pair_query__take_preset(&kind->q, command, name) ?:
+		       pair_query__complete(&kind->q, command);
+}
+
+static int add_listed(struct pair_kinds *pk, const char *command)
+{
+	_cleanup_free_ char *list = strdup(pk->presets);
+	char *rest = list, *name;
+	int code = CMD_OK;
+
+	if (!list)
+		return ui__usage_error(command, "out of memory");
+	if (!strcmp(list, "none"))
+		return CMD_OK;
+	while (!code && (name = strsep(&rest, ",")))
+		code = add_preset(pk, command, name);
+	return code;
+}
+
+static int add_own(struct pair_kinds *pk, const char *command)
+{
+	struct pair_kind *kind;
+
+	if (!pk->own.start || !pk->own.end)
+		return ui__usage_error(command, "pairs need both --start and --end");
+	kind = add_kind(pk);
+	if (!kind)
+		return ui__usage_error(command, "out of memory");
+	kind->q = pk->own;
+	return pair_query__complete(&kind->q, command);
+}
+
+/* From wakeup to running is what the thread states of a trace show anyway. */
+static int add_all(struct pair_kinds *pk, const char *command)
+{
+	const struct preset *p;
+	int code = CMD_OK;
+
+	pk->all = true;
+	for (p = presets; p->name && !code; p++)
+		if (p->start && strcmp(p->name, "runqueue"))
+			code = add_preset(pk, command, p->name);
+	return code;
+}
+
+int pair_kinds__complete(struct pair_kinds *pk, const char *command)
+{
+	int code = CMD_OK;
+
+	if (!pair_kinds__are_given(pk))
+		return add_all(pk, command);
+	if (pk->presets)
+		code = add_listed(pk, command);
+	if (!code &&
+	    (pk->own.start || pk->own.end || pk->own.match || pk->own.start_if || pk->own.single))
+		code = add_own(pk, command);
+	return code;
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+/* What both ends of a pair have in common, by the key. */
+static int common_of(const struct pair_query *q)
+{
+	const char *s;
+
+	if (!q->match)
+		return PAIR_OF_THREAD;
+	for (s = q->match; *s; s += *s == ',') {
+		size_t n = strcspn(s, ",");
+
+		if (n == 3 && !strncmp(s, "tid", 3))
+			return PAIR_OF_THREAD;
+		if (n == 3 && !strncmp(s, "cpu", 3))
+			return PAIR_OF_CPU;
+		s += n;
+	}
+	return PAIR_OF_ANY;
+}
+
+/* A single value of the group stands for itself: "openat". */
+static void put_name(struct pair_kind *kind, const struct pairs_group *group)
+{
+	strbuf__reset(&kind->name);
+	if (group->others || pairs__nr_by(kind->q.pairs) != 1)
+		pair_query__group_name(&kind->q, group, &kind->name);
+	else
+		strbuf__text(&kind->name, group->by[0].text);
+	kind->group = group;
+}
+
+static struct export_pair_end end_of(const struct pairs_end *end)
+{
+	return (struct export_pair_end){ .ts = end->ts,
+					 .tid = end->tid,
+					 .pid = end->pid,
+					 .cpu = end->cpu,
+					 .kstack = end->kstack,
+					 .ustack = end->ustack };
+}
+
+static int measured(void *ctx, const struct pairs_group *group, const struct pairs_pair *pair)
+{
+	struct pair_kind *kind = ctx;
+	const char *preset = kind->q.preset ? kind->q.preset->name : "pairs";
+	struct export_pair p = {
+		.kind = kind->nr,
+		.kind_name = preset,
+		.of = common_of(&kind->q),
+		.start = end_of(&pair->start),
+		.end = end_of(&pair->end),
+	};
+
+	if (kind->group != group)
+		put_name(kind, group);
+	if (strbuf__failed(&kind->name))
+		return -ENOMEM;
+	p.name = pairs__nr_by(kind->q.pairs) ? kind->name.s ?: "" : preset;
+	return kind->all->taker.take(kind->all->taker.ctx, &p);
+}
+
+int pair_kinds__start(struct pair_kinds *pk, struct reading *rd)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < pk->nr && !err; i++) {
+		pk->v[i]->q.measured = measured;
+		pk->v[i]->q.ctx = pk->v[i];
+		err = pair_query__start(&pk->v[i]->q, rd, 0, PAIRS_NO_STACKS);
+	}
+	return err;
+}
+
+/* Whether the recording has an event of the list, or of an alternative "A|B". */
+static bool has_event(const struct reading *rd, const char *list)
+{
+	_cleanup_free_ char *copy = strdup(list);
+	unsigned int i, nr = stk_reader__nr_types(rd->reader);
+	char *rest = copy, *globs;
+
+	while ((globs = strsep(&rest, "|")))
+		for (i = 0; i < nr; i++)
+			if (event__matches(rd->reader, globs, stk_reader__type(rd->reader, i)) > 0)
+				return true;
+	return false;
+}
+
+/* Once the event types are known. */
+static void leave_out(struct pair_kinds *pk, const struct reading *rd)
+{
+	unsigned int i;
+
+	pk->begun = true;
+	for (i = 0; pk->all && i < pk->nr; i++)
+		pk->v[i]->unused =
+			!has_event(rd, pk->v[i]->q.start) || !has_event(rd, pk->v[i]->q.end);
+}
+
+static int add_to(struct pair_kinds *pk, struct pair_kind *kind, const struct stk_event *e)
+{
+	int err = pair_query__add(&kind->q, e);
+
+	/* An event of another tracer may have other fields. */
+	if (err != -ENOENT || !pk->all)
+		return err;
+	log_warn("the pairs of preset '%s' are left out", kind->q.preset->name);
+	kind->unused = true;
+	return 0;
+}
+
+int pair_kinds__add(struct pair_kinds *pk, struct reading *rd, const struct stk_event *e)
+{
+	unsigned int i;
+	int err = 0;
+
+	if (!pk->begun)
+		leave_out(pk, rd);
+	for (i = 0; i < pk->nr && !err; i++)
+		if (!pk->v[i]->unused)
+			err = add_to(pk, pk->v[i], e);
+	return err;
+}
+
+int pair_kinds__check(struct pair_kinds *pk)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < pk->nr && !err && !pk->all; i++)
+		err = pair_query__check(&pk->v[i]->q);
+	return err;
+}
+
+void pair_kinds__free(struct pair_kinds *pk)
+{
+	unsigned int i;
+
+	for (i = 0; i < pk->nr; i++) {
+		pair_query__free(&pk->v[i]->q);
+		strbuf__free(&pk->v[i]->name);
+		free(pk->v[i]);
+	}
+	free(pk->v);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The pairs of an export: those of presets, and one that the command line describes.  Without a
+ * choice, those of all presets whose events the recording has.
+ */
+#ifndef CMD_EXPORT_PAIRS_H
+#define CMD_EXPORT_PAIRS_H
+
+#include "export/source.h"
+#include "ui/pairs/pair_query.h"
+
+struct pair_kind;
+
+struct pair_kinds {
+	const char *presets; /* --pairs; NULL: not given */
+	struct pair_query own; /* --start, --end, ... */
+	struct export_pairs taker;
+	/* private */
+	struct pair_kind **v;
+	unsigned int nr;
+	bool all; /* the kinds are not those that the user asked for */
+	bool begun;
+};
+
+/* Whether the user asked for pairs, or for none. */
+static inline bool pair_kinds__are_given(const struct pair_kinds *pk)
+{
+	return pk->presets || pk->own.start || pk->own.end || pk->own.match || pk->own.start_if ||
+	       pk->own.single;
+}
+
+/* Checks what the user asked for: CMD_OK, or CMD_USAGE after a message. */
+int pair_kinds__complete(struct pair_kinds *pk, const char *command);
+/* The recording is open.  0 or -ENOMEM. */
+int pair_kinds__start(struct pair_kinds *pk, struct reading *rd);
+/* Takes an event, whether or not it is selected.  Negative errno, which may have been logged. */
+int pair_kinds__add(struct pair_kinds *pk, struct reading *rd, const struct stk_event *e);
+/* At the end: -ENOENT, after a message, if the recording lacks events that the user asked for. */
+int pair_kinds__check(struct pair_kinds *pk);
+void pair_kinds__free(struct pair_kinds *pk);
+
+#endif /* CMD_EXPORT_PAIRS_H */
