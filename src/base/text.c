@@ -73,3 +73,19 @@ size_t text__fit(const char *s, size_t len, unsigned int columns)
 	}
 	return i;
 }
+
+uint32_t text__hex_bytes(const char *text, uint8_t *ret_bytes, uint32_t max)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint32_t n = 0;
+
+	for (; n < max && text[2 * n] && text[2 * n + 1]; n++) {
+		const char *high = strchr(digits, text[2 * n]);
+		const char *low = strchr(digits, text[2 * n + 1]);
+
+		if (!high || !low)
+			break;
+		ret_bytes[n] = (high - digits) << 4 | (low - digits);
+	}
+	return n;
+}

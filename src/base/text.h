@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Human-readable numbers, for "%s" of a printf(): text__number(1234).s is "1,234", valid until the
- * end of the statement; and how wide text is.
+ * end of the statement; how wide text is; and back, from hexadecimal digits.
  */
 #ifndef TEXT_H
 #define TEXT_H
@@ -20,5 +20,7 @@ struct text text__bytes(uint64_t v); /* "12.35 MB" */
 
 /* How many bytes of UTF-8 text fit into so many columns: a character is a column. */
 size_t text__fit(const char *s, size_t len, unsigned int columns);
+/* As many whole bytes as there are hexadecimal digits for, at most max; returns their number. */
+uint32_t text__hex_bytes(const char *text, uint8_t *ret_bytes, uint32_t max);
 
 #endif /* TEXT_H */

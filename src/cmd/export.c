@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cleanup.h"
 #include "counting/counting.h"
@@ -17,15 +19,28 @@ struct export
 {
 	struct reading rd;
 	struct counting c;
+	struct pair_kinds pairs;
 	unsigned int format;
 	const char *output;
-	struct pair_kinds pairs;
 	bool quiet;
+	const char *rows; /* of clickhouse */
+	bool schema, tables;
+};
+
+/* What is exported from, recording by recording where the format wants that. */
+struct export_run {
+	struct export ex;
+	struct export_source src;
+	int argc;
+	char **argv; /* a copy: the parser reorders what it is given */
+	const char **paths; /* of all recordings */
+	unsigned int nr_paths, at; /* the one that is exported */
+	int code;
 };
 
 /* clang-format off */
 static const struct opt options[] = {
-	{ "FORMAT", "%s", OPT_WORD(struct export, format), WORDS_OF(export_formats) },
+	{ "FORMAT", "see below", OPT_WORD(struct export, format), WORDS_OF(export_formats) },
 	READING_OPTIONS(struct export, rd, A_RECORDING),
 	{ "-o, --output OUTPUT", "the file or directory to write; - is standard output",
 	  OPT_TEXT(struct export, output) },
@@ -37,10 +52,14 @@ static const struct opt options[] = {
 	STACKS_OPTIONS(struct export, c),
 	INLINE_OPTION,
 	NAMES_OPTIONS,
-	{ "--pairs LIST", "slices: the pairs of these presets, or none (default: all whose events "
-	  "the recording has)", OPT_TEXT(struct export, pairs.presets) },
+	{ "--pairs LIST", "slices: the pairs of these presets, or none (default: all)",
+	  OPT_TEXT(struct export, pairs.presets) },
 	PAIR_EVENTS_OPTIONS(struct export, pairs.own, PAIR_HIDDEN),
 	PAIR_KEY_OPTIONS(struct export, pairs.own, PAIR_HIDDEN),
+	/* the text of the format names these */
+	{ "--schema", NULL, OPT_FLAG(struct export, schema) },
+	{ "--tables", NULL, OPT_FLAG(struct export, tables) },
+	{ "--rows TABLE", NULL, OPT_TEXT(struct export, rows) },
 	{ "-q, --quiet", "no summary", OPT_FLAG(struct export, quiet) },
 	HELP_OPTION
 };
@@ -52,6 +71,15 @@ static void export__free(struct export *ex)
 	pair_kinds__free(&ex->pairs);
 	reading__free(&ex->rd);
 }
+
+static void export_run__free(struct export_run *x)
+{
+	export__free(&x->ex);
+	free(x->paths);
+	free(x->argv);
+}
+
+/* ---- the source of a format ------------------------------------------------------------------ */
 
 /* -ECANCELED: a message has been printed. */
 static int cancel(int err, const struct export *ex)
@@ -78,51 +106,31 @@ static int next_paired(struct export *ex, const struct stk_event **ret_event)
 
 static int next_event(void *ctx, const struct stk_event **ret_event)
 {
-	struct export *ex = ctx;
-	int n = ex->pairs.nr ? next_paired(ex, ret_event) :
-			       reading__next_selected(&ex->rd, ret_event);
+	struct export_run *x = ctx;
+	int n = x->ex.pairs.nr ? next_paired(&x->ex, ret_event) :
+				 reading__next_selected(&x->ex.rd, ret_event);
 
-	ex->rd.at_end = n != -ECANCELED;
+	x->ex.rd.at_end = n != -ECANCELED;
 	return n;
 }
 
 static bool has_loss(void *ctx, const struct stk_loss *loss)
 {
-	struct export *ex = ctx;
+	struct export_run *x = ctx;
 
-	return reading__loss_selected(&ex->rd, loss);
+	return reading__loss_selected(&x->ex.rd, loss);
 }
 
 /* The stacks of the selected events, for formats that have no events. */
 static int count_stacks(void *ctx, struct export_stacks *ret_stacks)
 {
-	struct export *ex = ctx;
+	struct export_run *x = ctx;
 	struct out nothing = { 0 };
 
-	if (counting__run(&ex->c, &nothing) || counting__finish(&ex->c))
+	if (counting__run(&x->ex.c, &nothing) || counting__finish(&x->ex.c))
 		return -ECANCELED;
-	counting__stacks(&ex->c, ret_stacks);
+	counting__stacks(&x->ex.c, ret_stacks);
 	return 0;
-}
-
-/* Refuses options that the format has no use for. */
-static int check_options(const struct export *ex)
-{
-	const struct export_format *format = &export_formats[ex->format];
-	const struct counting *c = &ex->c;
-
-	if (!ex->output)
-		return ui__usage_error(ex->rd.command, "-o OUTPUT is missing");
-	if (!format->by && (c->by || c->weigh || c->stacks || c->folding))
-		return ui__usage_error(ex->rd.command,
-				       "%s does not count stacks: it excludes --by, --weigh, "
-				       "--fold, --kernel and --user",
-				       format->name);
-	if (!format->by && !format->frames && ex->rd.names.inlines)
-		return ui__usage_error(ex->rd.command,
-				       "%s does not name inlined functions: it excludes --inline",
-				       format->name);
-	return CMD_OK;
 }
 
 static int start_counting(struct export *ex)
@@ -139,10 +147,14 @@ static int start_counting(struct export *ex)
 	return code;
 }
 
-static int open_recording(struct export *ex)
+static int open_recording(struct export_run *x)
 {
-	const struct export_format *format = &export_formats[ex->format];
-	unsigned int want = STK_WANT_EVENTS | (format->wants_fields ? STK_WANT_FIELDS : 0);
+	const struct export_format *format = &export_formats[x->ex.format];
+	/* of the tables of clickhouse, those of events have fields */
+	bool has_fields = format->wants_fields || (x->ex.rows && strchr(x->ex.rows, ':'));
+	unsigned int want = STK_WANT_EVENTS | (has_fields ? STK_WANT_FIELDS : 0);
+	struct export *ex = &x->ex;
+	int code;
 
 	ex->rd.one_boot = !format->boots && !ex->c.by;
 	ex->rd.no_notes = true;
@@ -150,45 +162,144 @@ static int open_recording(struct export *ex)
 	ex->c.by_event = format->by_event;
 	if (format->by)
 		want |= counting__wants(&ex->c);
-	return reading__open(&ex->rd, want) ?: start_counting(ex);
+	code = reading__open(&ex->rd, want) ?: start_counting(ex);
+	if (!code && pair_kinds__start(&ex->pairs, &ex->rd)) {
+		log_err(-ENOMEM, "match starts and ends");
+		code = CMD_FAILURE;
+	}
+	x->src.reader = ex->rd.reader;
+	x->src.names = &ex->rd.names;
+	x->src.is_selection = ex->rd.sel.any;
+	return code;
 }
 
-static int write_output(struct export *ex)
+static int parse_options(struct export_run *x)
 {
-	struct export_source src = { .is_selection = ex->rd.sel.any,
-				     .next = next_event,
-				     .has_loss = has_loss,
-				     .count = count_stacks,
-				     .pairs = ex->pairs.nr ? &ex->pairs.taker : NULL,
-				     .ctx = ex,
-				     .names = &ex->rd.names };
-	const struct export_format *format = &export_formats[ex->format];
+	_cleanup_free_ char **argv = calloc(x->argc + 1, sizeof(*argv));
+
+	if (!argv) {
+		log_err(-ENOMEM, "parse the options");
+		return CMD_FAILURE;
+	}
+	memcpy(argv, x->argv, x->argc * sizeof(*argv));
+	return reading__options(&x->ex.rd, &cmd_export, x->argc, argv);
+}
+
+/* The command line again, which is right, for the next recording: no state of the last one. */
+static int next_recording(void *ctx)
+{
+	struct export_run *x = ctx;
+
+	x->code = reading__finish(&x->ex.rd) ?: x->code;
+	if (x->at + 1 == x->nr_paths)
+		return 0;
+	export__free(&x->ex);
+	x->ex = (struct export){ 0 };
+	if (parse_options(x))
+		return -ECANCELED;
+	reading__choose(&x->ex.rd, ++x->at);
+	return open_recording(x) ? -ECANCELED : 1;
+}
+
+/* Formats that export each recording on its own read files, and any number of them. */
+static int begin_each(struct export_run *x)
+{
+	const struct export_format *format = &export_formats[x->ex.format];
+	struct reading *rd = &x->ex.rd;
+	unsigned int i;
+
+	x->nr_paths = rd->nr_paths;
+	x->paths = calloc(rd->nr_paths, sizeof(*x->paths));
+	if (!x->paths) {
+		log_err(-ENOMEM, "remember the recordings");
+		return CMD_FAILURE;
+	}
+	memcpy(x->paths, rd->paths, rd->nr_paths * sizeof(*x->paths));
+	if (!format->each)
+		return CMD_OK;
+	for (i = 0; i < rd->nr_paths; i++)
+		if (!strcmp(rd->paths[i], "-"))
+			return ui__usage_error(rd->command,
+					       "%s reads recordings from files: it needs what "
+					       "is at their end for their first event",
+					       format->name);
+	reading__choose(rd, 0);
+	return CMD_OK;
+}
+
+static int write_output(struct export_run *x)
+{
+	const struct export_format *format = &export_formats[x->ex.format];
 	const struct output_opts output = {
-		.path = ex->output,
-		.inputs = ex->rd.paths,
-		.nr_inputs = ex->rd.nr_paths,
-		.force = ex->rd.force,
+		.path = x->ex.output ?: "-",
+		.inputs = x->paths,
+		.nr_inputs = x->nr_paths,
+		.force = x->ex.rd.force,
 	};
 	_cleanup_(strbuf__free) struct strbuf summary = { 0 }, times = { 0 };
 	int code;
 
-	code = open_recording(ex);
+	x->src = (struct export_source){
+		.next = next_event,
+		.has_loss = has_loss,
+		.count = count_stacks,
+		.pairs = x->ex.pairs.nr ? &x->ex.pairs.taker : NULL,
+		.next_recording = format->each ? next_recording : NULL,
+		.ctx = x,
+		.rows = x->ex.rows,
+		.schema = x->ex.schema,
+	};
+	code = open_recording(x);
 	if (code)
 		return code;
-	if (pair_kinds__start(&ex->pairs, &ex->rd)) {
-		log_err(-ENOMEM, "match starts and ends");
+	if (format->run(&x->src, &output, &summary))
 		return CMD_FAILURE;
-	}
-	src.reader = ex->rd.reader;
-	if (format->run(&src, &output, &summary))
-		return CMD_FAILURE;
-	if (!ex->quiet && summary.len) {
-		selection__put_times(&ex->rd.sel, &times);
+	if (!x->ex.quiet && summary.len) {
+		selection__put_times(&x->ex.rd.sel, &times);
 		if (times.len)
 			strbuf__printf(&summary, ";%s", times.s);
 		fprintf(stderr, "%s\n", summary.s);
 	}
-	return reading__finish(&ex->rd);
+	return format->each ? x->code : reading__finish(&x->ex.rd);
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* Refuses the options of tables where there are none. */
+static int check_tables(const struct export *ex, const char *command)
+{
+	const struct export_format *format = &export_formats[ex->format];
+	int nr = ex->schema + ex->tables + !!ex->rows;
+
+	if (!format->each && nr)
+		return ui__usage_error(command,
+				       "%s has no tables: --schema, --tables and --rows are for "
+				       "clickhouse",
+				       format->name);
+	if (format->each && nr != 1)
+		return ui__usage_error(command, "%s needs one of --schema, --tables and --rows",
+				       format->name);
+	return CMD_OK;
+}
+
+/* Refuses options that the format has no use for. */
+static int check_options(const struct export *ex)
+{
+	const struct export_format *format = &export_formats[ex->format];
+	const struct counting *c = &ex->c;
+
+	if (!format->each && !ex->output)
+		return ui__usage_error(ex->rd.command, "-o OUTPUT is missing");
+	if (!format->by && (c->by || c->weigh || c->stacks || c->folding))
+		return ui__usage_error(ex->rd.command,
+				       "%s does not count stacks: it excludes --by, --weigh, "
+				       "--fold, --kernel and --user",
+				       format->name);
+	if (!format->by && !format->frames && ex->rd.names.inlines)
+		return ui__usage_error(ex->rd.command,
+				       "%s does not name inlined functions: it excludes --inline",
+				       format->name);
+	return check_tables(ex, ex->rd.command);
 }
 
 static int complete_pairs(struct export *ex)
@@ -210,16 +321,21 @@ static int complete_pairs(struct export *ex)
 
 static int run(int argc, char **argv)
 {
-	_cleanup_(export__free) struct export ex = { 0 };
-	int code = reading__options(&ex.rd, &cmd_export, argc, argv) ?:
-			   check_options(&ex)			     ?:
-								       complete_pairs(&ex);
+	_cleanup_(export_run__free) struct export_run x = { .argc = argc };
+	int code;
 
+	x.argv = calloc(argc + 1, sizeof(*argv));
+	if (!x.argv) {
+		log_err(-ENOMEM, "parse the options");
+		return CMD_FAILURE;
+	}
+	memcpy(x.argv, argv, argc * sizeof(*argv));
+	code = parse_options(&x) ?: check_options(&x.ex) ?: complete_pairs(&x.ex) ?: begin_each(&x);
 	if (code)
 		return code;
 	/* If the reader exits early, write(2) fails and a message says so. */
 	signal(SIGPIPE, SIG_IGN);
-	return write_output(&ex);
+	return write_output(&x);
 }
 
 const struct cmd cmd_export = {

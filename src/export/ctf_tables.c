@@ -10,7 +10,6 @@
 #include "ctf_event.h"
 #include "frame.h"
 #include "log.h"
-#include "names/user_names.h"
 
 #define WORK_FRAME 64 /* of a frame, for stk_reader__charge() */
 
@@ -92,17 +91,11 @@ static uint64_t address_of(const struct stk_frame *f)
 	return f->kind == STK_FRAME_USER ? FRAME_USER(f->file, f->ip) : f->ip;
 }
 
-static const char *function_of(const struct export_source *src, const struct stk_frame *f)
-{
-	return src->names && f->kind == STK_FRAME_USER ? user_names__function(src->names, f->sym) :
-							 f->sym;
-}
-
 /* As commands print a frame without a name. */
 static void put_function(const struct ctf_tables *t, struct strbuf *b, const struct stk_frame *f)
 {
 	if (f->sym) {
-		put_text(b, function_of(t->src, f));
+		put_text(b, export_source__function(t->src, f));
 		return;
 	}
 	strbuf__puts(b, "0x");

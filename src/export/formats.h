@@ -25,6 +25,7 @@ struct export_format {
 	bool by_event; /* it needs groups with events of one type */
 	bool boots; /* it takes recordings of several boots, also without --by */
 	bool frames; /* it has events, and names frames: --inline makes sense */
+	bool each; /* exports recordings one by one, from files, by default to standard output */
 };
 
 extern const struct export_format export_formats[]; /* ends with a NULL name */

@@ -14,6 +14,7 @@
 #include "formats.h"
 #include "fsmb_format.h"
 #include "log.h"
+#include "text.h"
 
 /* The form of the map: that of the map that was imported, or else ours. */
 struct form {
@@ -118,23 +119,6 @@ static uint64_t order64(const struct form *form, uint64_t v)
 	return form->swapped ? bswap_64(v) : v;
 }
 
-/* As many whole bytes as text has, at most max; stops at what is no hexadecimal. */
-static uint32_t parse_hex(const char *text, uint8_t *ret_bytes, uint32_t max)
-{
-	static const char digits[] = "0123456789abcdef";
-	uint32_t n = 0;
-
-	for (; n < max && text[2 * n] && text[2 * n + 1]; n++) {
-		const char *high = strchr(digits, text[2 * n]);
-		const char *low = strchr(digits, text[2 * n + 1]);
-
-		if (!high || !low)
-			break;
-		ret_bytes[n] = (high - digits) << 4 | (low - digits);
-	}
-	return n;
-}
-
 /* What the recording knows of its kernel; false: not where that was, so there is no trailer. */
 static bool make_trailer(struct stk_reader *r, const struct form *form,
 			 struct fsmb_trailer *ret_trailer)
@@ -154,7 +138,7 @@ static bool make_trailer(struct stk_reader *r, const struct form *form,
 		return false;
 	if (build_id)
 		t.build_id_size =
-			order32(form, parse_hex(build_id, t.build_id, sizeof(t.build_id)));
+			order32(form, text__hex_bytes(build_id, t.build_id, sizeof(t.build_id)));
 	if (boot_id)
 		memcpy(t.boot_id, boot_id, strnlen(boot_id, sizeof(t.boot_id) - 1));
 	if (release)

@@ -47,9 +47,17 @@ struct export_source {
 	 * recording, ret_stacks has what is before the damage, which was logged.
 	 */
 	int (*count)(void *ctx, struct export_stacks *ret_stacks);
+	/*
+	 * Formats that export each recording on its own: 1, and reader is that of the next one; 0:
+	 * no more follow; or a negative errno after a message.
+	 */
+	int (*next_recording)(void *ctx);
 	struct export_pairs *pairs; /* NULL: none */
 	void *ctx;
 	struct user_names *names; /* of user functions, for formats that name frames */
+	/* Options of clickhouse: the table whose rows are wanted, or NULL; the schema. */
+	const char *rows;
+	bool schema;
 };
 
 static inline int export_source__next(const struct export_source *src,
@@ -76,5 +84,13 @@ static inline int export_source__count(const struct export_source *src,
 {
 	return src->count(src->ctx, ret_stacks);
 }
+
+static inline int export_source__next_recording(const struct export_source *src)
+{
+	return src->next_recording ? src->next_recording(src->ctx) : 0;
+}
+
+/* The name of a frame's function as it is shown, valid as long as src; NULL: unknown. */
+const char *export_source__function(const struct export_source *src, const struct stk_frame *f);
 
 #endif /* EXPORT_SOURCE_H */

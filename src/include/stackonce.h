@@ -155,6 +155,14 @@ unsigned int stk_event__preempt_count(const struct stk_event *e);
  */
 const void *stk_event__record(const struct stk_event *e, size_t *ret_len);
 
+/*
+ * Which event of its recording it is: its block, counted from 0 in the order of the file, and its
+ * row there.  They are the same in every reading of the file with STK_WANT_FIELDS, whatever is
+ * selected, and no other event of the recording has both.
+ */
+uint64_t stk_event__block(const struct stk_event *e);
+uint32_t stk_event__row(const struct stk_event *e);
+
 /* ---- selection ------------------------------------------------------------------------------- */
 
 struct stk_select {

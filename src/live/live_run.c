@@ -36,7 +36,7 @@ struct live {
 	uint64_t taken, printed; /* events that were read, and when text was printed */
 	bool has_window, has_events;
 	bool changed; /* by a key: the page is to be shown at once */
-	/* The end of the last interval; what had been read and counted, the time of the last event. */
+	/* The end of the last interval; what had been read and counted; the last event. */
 	uint64_t ended_ns, ended_taken, ended_events, ended_ts;
 	uint64_t interval_ns, interval_events; /* of the last interval */
 	unsigned int idle; /* consecutive times without events */

@@ -15,8 +15,10 @@
 #include "cleanup.h"
 #include "events/format.h"
 #include "log.h"
+#include "query/field_columns.h"
 #include "query/values.h"
 #include "seeded_hash.h"
+#include "strbuf.h"
 #include "tuples.h"
 
 /* idxNum */
@@ -45,16 +47,10 @@ struct table_def {
 	unsigned int type; /* of TABLE_TYPE */
 };
 
-struct field_column {
-	const struct ev_field *field;
-	const struct ev_field *text; /* the string that the field points to; NULL: none recorded */
-};
-
 struct event_table {
 	sqlite3_vtab base; /* first */
 	const struct table_def *def;
-	struct field_column *fields;
-	unsigned int nr_fields;
+	struct field_columns fields;
 };
 
 struct event_key {
@@ -70,6 +66,7 @@ struct event_cursor {
 	const void *record; /* NULL: not asked for yet, or none */
 	size_t len;
 	bool has_record;
+	struct strbuf scratch;
 	struct sql_tuples tuples;
 	int plan;
 	unsigned int at; /* the tuple */
@@ -92,17 +89,12 @@ static struct event_cursor *cursor_of(sqlite3_vtab_cursor *base)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-static bool is_text(const struct ev_field *f)
-{
-	return f->kind == EV_FIELD_STRING || (f->kind != EV_FIELD_INT && f->is_char);
-}
-
 /* The declared type of a column decides how its values are printed. */
 static const char *declared(const struct field_column *c)
 {
 	const struct ev_field *f = c->field;
 
-	if (c->text || is_text(f))
+	if (field_column__is_text(c))
 		return "TEXT";
 	if (f->kind != EV_FIELD_INT)
 		return "BLOB";
@@ -113,59 +105,16 @@ static const char *declared(const struct field_column *c)
 	return f->size == 8 && !f->is_signed ? "UNSIGNED INTEGER" : "INTEGER";
 }
 
-/* The field "__NAME_val" that holds the string at which the argument NAME of a call points. */
-static const struct ev_field *string_of(const struct ev_format *f, const struct ev_field *field)
-{
-	_cleanup_free_ char *name = NULL;
-	const struct ev_field *text;
-
-	if (field->kind != EV_FIELD_INT || asprintf(&name, "__%s_val", field->name) < 0) {
-		name = NULL;
-		return NULL;
-	}
-	text = ev_format__find(f, name);
-	return text && text->kind == EV_FIELD_DATA_LOC && text->is_char ? text : NULL;
-}
-
-static bool is_hidden(const struct event_table *t, const struct ev_field *field)
-{
-	for (unsigned int i = 0; i < t->nr_fields; i++)
-		if (t->fields[i].text == field)
-			return true;
-	return false;
-}
-
-/* SQLITE_TOOBIG: more than a table can have. */
-static int find_fields(struct event_table *t)
-{
-	const struct ev_format *f = sql_recording__format(t->def->rec, t->def->type);
-	unsigned int i;
-
-	for (i = 0; f && i < ev_format__nr_fields(f); i++) {
-		const struct ev_field *field = ev_format__field(f, i);
-		struct field_column c = { .field = field };
-
-		if (field->is_common || is_hidden(t, field))
-			continue;
-		if (t->nr_fields == MAX_FIELDS)
-			return SQLITE_TOOBIG;
-		c.text = string_of(f, field);
-		if (array__append(&t->fields, &t->nr_fields, c))
-			return SQLITE_NOMEM;
-	}
-	return SQLITE_OK;
-}
-
 static bool is_taken(const struct event_table *t, unsigned int field)
 {
 	unsigned int i;
 
 	for (i = 0; i < NR_EVENT_COLUMNS; i++)
 		if (!sqlite3_stricmp(value_names[column_values[i]].column,
-				     t->fields[field].field->name))
+				     t->fields.v[field].field->name))
 			return true;
 	for (i = 0; i < field; i++)
-		if (!sqlite3_stricmp(t->fields[i].field->name, t->fields[field].field->name))
+		if (!sqlite3_stricmp(t->fields.v[i].field->name, t->fields.v[field].field->name))
 			return true;
 	return false;
 }
@@ -185,8 +134,8 @@ static char *declaration(const struct event_table *t)
 			sql = sqlite3_mprintf("%z%s%s %s", sql, i ? "," : "", v->column,
 					      v->type == VALUE_TEXT ? "TEXT" : "INTEGER");
 	}
-	for (i = 0; i < t->nr_fields; i++) {
-		const struct field_column *c = &t->fields[i];
+	for (i = 0; i < t->fields.nr; i++) {
+		const struct field_column *c = &t->fields.v[i];
 
 		/* names that SQLite takes for the same get a number */
 		if (is_taken(t, i))
@@ -200,7 +149,7 @@ static char *declaration(const struct event_table *t)
 
 static void table_free(struct event_table *t)
 {
-	free(t->fields);
+	field_columns__clear(&t->fields);
 	free(t);
 }
 
@@ -209,12 +158,15 @@ static int table_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
 {
 	struct event_table *t = calloc(1, sizeof(*t));
 	char *sql = NULL;
-	int rc;
+	int rc, err = 0;
 
 	if (!t)
 		return SQLITE_NOMEM;
 	t->def = aux;
-	rc = t->def->kind == TABLE_TYPE ? find_fields(t) : SQLITE_OK;
+	if (t->def->kind == TABLE_TYPE)
+		err = field_columns__of(sql_recording__format(t->def->rec, t->def->type),
+					MAX_FIELDS, &t->fields);
+	rc = err == -E2BIG ? SQLITE_TOOBIG : err ? SQLITE_NOMEM : SQLITE_OK;
 	if (!rc) {
 		sql = declaration(t);
 		rc = sql ? sql_table__declare(db, sql) : SQLITE_NOMEM;
@@ -320,6 +272,7 @@ static int cursor_close(sqlite3_vtab_cursor *base)
 	sql_scan__close(&c->scan);
 	sql_where__clear(&c->where);
 	sql_tuples__clear(&c->tuples);
+	strbuf__free(&c->scratch);
 	free(c->same);
 	free(c);
 	return SQLITE_OK;
@@ -556,45 +509,11 @@ static void put_tuple(sqlite3_context *x, const struct event_cursor *c, int colu
 		sqlite3_result_int64(x, v);
 }
 
-static void put_text(sqlite3_context *x, const struct ev_field *f, const void *record, size_t len)
-{
-	size_t n;
-	const char *text = ev_field__bytes(f, record, len, &n);
-
-	if (text)
-		sqlite3_result_text(x, text, strnlen(text, n), SQLITE_TRANSIENT);
-}
-
-/* The strings of an argv follow each other, each with its NUL. */
-static bool put_strings(sqlite3_context *x, const struct ev_field *f, const void *record,
-			size_t len)
-{
-	size_t n, i;
-	const char *from = ev_field__bytes(f, record, len, &n);
-	char *text;
-
-	if (!from || !n)
-		return false;
-	text = sqlite3_malloc64(n + 1);
-	if (!text) {
-		sqlite3_result_error_nomem(x);
-		return true;
-	}
-	memcpy(text, from, n);
-	text[n] = '\0';
-	while (n && !text[n - 1])
-		n--;
-	for (i = 0; i < n; i++)
-		if (!text[i])
-			text[i] = ' ';
-	sqlite3_result_text64(x, text, n, sqlite3_free, SQLITE_UTF8);
-	return true;
-}
-
 static void put_field(sqlite3_context *x, struct event_cursor *c, const struct field_column *fc)
 {
 	const struct ev_field *f = fc->field;
 	const void *bytes;
+	const char *text;
 	size_t n;
 
 	if (!c->has_record) {
@@ -605,13 +524,12 @@ static void put_field(sqlite3_context *x, struct event_cursor *c, const struct f
 	}
 	if (!c->record || f->offset > c->len || f->size > c->len - f->offset)
 		return;
-	if (fc->text && put_strings(x, fc->text, c->record, c->len))
-		return;
-	if (f->kind == EV_FIELD_INT) {
+	text = field_column__text(fc, c->record, c->len, &c->scratch, &n);
+	if (text) {
+		sqlite3_result_text64(x, text, n, SQLITE_TRANSIENT, SQLITE_UTF8);
+	} else if (f->kind == EV_FIELD_INT) {
 		sqlite3_result_int64(x, ev_field__value(f, c->record, c->len));
-	} else if (is_text(f)) {
-		put_text(x, f, c->record, c->len);
-	} else {
+	} else if (!field_column__is_text(fc)) {
 		bytes = ev_field__bytes(f, c->record, c->len, &n);
 		if (bytes)
 			sqlite3_result_blob(x, bytes, n, SQLITE_TRANSIENT);
@@ -628,7 +546,7 @@ static int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *x, int colu
 	}
 	if (column < NR_EVENT_COLUMNS)
 		return put_generic(x, c, column);
-	put_field(x, c, &table_of(base->pVtab)->fields[column - NR_EVENT_COLUMNS]);
+	put_field(x, c, &table_of(base->pVtab)->fields.v[column - NR_EVENT_COLUMNS]);
 	return SQLITE_OK;
 }
 

@@ -3,6 +3,7 @@
  * SQL functions:
  *
  *   stack(ID)            the functions of a stack, innermost first: "a < b < c"
+ *   stack_key(ID)        the key of a stack, the same in all recordings
  *   stack_has(ID, GLOB)  1 if a function of the stack matches, else 0
  *   sym(ADDRESS)         "symbol+0x12/0x34 [module]" of a kernel address
  *   hex(X)               a number as 0x...; anything else as SQLite's own hex()
@@ -20,6 +21,7 @@
 #include "analyze/durations.h"
 #include "cleanup.h"
 #include "log.h"
+#include "query/stack_key.h"
 #include "ui/frames.h"
 
 static struct sql_recording *recording_of(sqlite3_context *x)
@@ -88,6 +90,25 @@ static void put_stack(sqlite3_context *x, int argc, sqlite3_value **argv)
 		sqlite3_result_text(x, text, -1, SQLITE_STATIC);
 	else
 		sqlite3_result_error_nomem(x);
+}
+
+static void put_stack_key(sqlite3_context *x, int argc, sqlite3_value **argv)
+{
+	struct sql_recording *rec = recording_of(x);
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	struct stack_keys keys;
+	struct stack_key key;
+	uint32_t number;
+
+	if (is_null(argv[0]))
+		return;
+	number = sql_recording__stack_number(rec, sqlite3_value_int64(argv[0]));
+	stack_keys__init(&keys, rec->reader);
+	if (!number || stack_key__of_stack(&keys, number, &key))
+		return;
+	for (size_t i = 0; i < sizeof(key.v); i++)
+		strbuf__hex(&b, key.v[i], 2);
+	put_buffer(x, &b);
 }
 
 /* Whether stacks match a glob, by stack number: 0 unknown, 1 no, 2 yes. */
@@ -278,8 +299,12 @@ int sql_functions__register(sqlite3 *db, struct sql_recording *rec)
 		int nr_args;
 		void (*call)(sqlite3_context *x, int argc, sqlite3_value **argv);
 	} functions[] = {
-		{ "stack", 1, put_stack }, { "stack_has", 2, put_stack_has }, { "sym", 1, put_sym },
-		{ "hex", 1, put_hex },	   { "ucmp", 2, put_ucmp },
+		{ "stack", 1, put_stack },
+		{ "stack_key", 1, put_stack_key },
+		{ "stack_has", 2, put_stack_has },
+		{ "sym", 1, put_sym },
+		{ "hex", 1, put_hex },
+		{ "ucmp", 2, put_ucmp },
 	};
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 	int rc = SQLITE_OK;

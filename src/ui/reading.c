@@ -92,6 +92,12 @@ int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char *
 	return CMD_OK;
 }
 
+void reading__choose(struct reading *rd, unsigned int i)
+{
+	rd->path = rd->paths[0] = rd->paths[i];
+	rd->nr_paths = 1;
+}
+
 /* Checks the output before reading: a file that must not be replaced is refused at once. */
 static int open_picture(struct reading *rd)
 {

@@ -120,6 +120,8 @@ struct reading {
  * as options__parse() does.
  */
 int reading__options(struct reading *rd, const struct cmd *cmd, int argc, char **argv);
+/* Reads only recording number i of those given; before reading__open(). */
+void reading__choose(struct reading *rd, unsigned int i);
 /*
  * Opens the recording and the file of --flamegraph; want as in struct stk_reader_opts.  Returns
  * CMD_OK, or CMD_FAILURE after a message.

@@ -62,7 +62,8 @@ static const struct command commands[] = {
 	{ &cmd_export,
 	  { "fsmb", "fsmb1", "ctf --force", "folded --by comm,sym", "pprof",
 	    "pprof --weigh next_pid --by comm,pid", "speedscope", "perfetto",
-	    "perfetto --start *:* --end *:* --match cpu --pairs syscalls" } },
+	    "perfetto --start *:* --end *:* --match cpu --pairs syscalls", "clickhouse --schema",
+	    "clickhouse --rows stacks", "clickhouse --rows sched:sched_switch" } },
 };
 
 static int fds[MAX_FILES];

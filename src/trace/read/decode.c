@@ -194,15 +194,19 @@ static int decode_body(struct stk_reader *r, struct rd_block *b, const uint32_t 
 {
 	struct bytes_cur c = bytes_cur(r->body.p, r->body.len);
 	struct rd_part *parts;
-	uint32_t nr;
+	uint32_t nr, bare = 0;
 	int err = make_parts(b, uses, &parts, &nr);
 
 	if (err)
 		return err;
+	for (uint32_t i = 0; i < nr; i++) {
+		parts[i].first = bare;
+		bare += parts[i].nr;
+	}
 	for (uint32_t i = 0; i < b->h.count; i++) {
 		struct rd_part *p = b->tuples[b->events[i].tuple].part;
 
-		b->events[i].ordinal = p ? p->seen++ : 0;
+		b->events[i].ordinal = p ? p->seen++ : bare++;
 	}
 	for (uint32_t i = 0; i < nr; i++) {
 		err = rd_decode_part(&b->mem, &parts[i], &c);

@@ -104,7 +104,7 @@ int rd_merge__add(struct stk_reader *r, uint32_t cpu, const uint8_t *payload, si
 	b->h = h;
 	b->cpu = cpu;
 	b->key = h.min_ts;
-	b->seq = r->block_seq++;
+	b->seq = r->block_seq;
 	b->late_before = r->watermark;
 	r->pending += keep;
 	r->limit = 0;
@@ -344,4 +344,14 @@ unsigned int stk_event__flags(const struct stk_event *e)
 unsigned int stk_event__preempt_count(const struct stk_event *e)
 {
 	return e->tuple->preempt_count;
+}
+
+uint64_t stk_event__block(const struct stk_event *e)
+{
+	return e->block->seq;
+}
+
+uint32_t stk_event__row(const struct stk_event *e)
+{
+	return e->ordinal + (e->tuple->part ? e->tuple->part->first : 0);
 }

@@ -465,6 +465,7 @@ static int skip_events(struct stk_reader *r, const struct stk_block_header *h,
 	if (got <= 0)
 		return got;
 	r->totals.event_bytes += sizeof(*h) + h->stored_len;
+	r->block_seq++;
 	if (h->stored_len >= sizeof(*eh))
 		count_event_block(r, eh, true);
 	err = r->selects ? rd_losses__block(r, h, pos, bytes_cur(eh, sizeof(*eh))) : 0;
@@ -505,8 +506,10 @@ static int read_block(struct stk_reader *r)
 			return err;
 	}
 	got = input__skip(&r->in, sizeof(h) + (uint64_t)h.stored_len);
-	if (got > 0 && h.type == STK_BLOCK_EVENTS)
+	if (got > 0 && h.type == STK_BLOCK_EVENTS) {
 		r->totals.event_bytes += sizeof(h) + h.stored_len;
+		r->block_seq++;
+	}
 	return got;
 }
 

@@ -123,7 +123,11 @@ struct rd_meta_part {
 struct rd_event {
 	uint64_t ts;
 	uint32_t tuple;
-	uint32_t ordinal; /* index among the block's events of its type that have fields */
+	/*
+	 * Index among the block's events of its type that have fields; of one without fields that
+	 * in the block, after all that have them.
+	 */
+	uint32_t ordinal;
 };
 
 struct rd_tuple {
@@ -149,6 +153,7 @@ struct rd_wide {
 struct rd_part {
 	const struct stk_event_type *type;
 	uint32_t nr, seen; /* events; of these given an ordinal */
+	uint32_t first; /* events in the parts before it */
 	uint32_t nr_entries;
 	const uint32_t *tokens; /* by ordinal: entry; NULL: all 0 */
 	const struct rd_entry *entries;
@@ -262,7 +267,8 @@ struct stk_reader {
 	struct rd_losses losses;
 	struct rd_block **heap; /* by key, then cpu, then seq */
 	size_t nr_heap, cap_heap;
-	uint64_t block_seq, watermark, round_end;
+	uint64_t block_seq; /* event blocks before the read position */
+	uint64_t watermark, round_end;
 	uint64_t limit; /* the top block's events before this are next in order */
 	bool any_round, drain; /* a marker was read; nothing follows, deliver everything */
 	bool emitted; /* the top block's event at pos was delivered */

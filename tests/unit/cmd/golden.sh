@@ -11,7 +11,7 @@ stackonce=$(realpath "$1") make=$(realpath "$2") split=$(realpath "$3") golden=$
 
 record small empty long abrupt hostile aliases losses flags strings user user-hostile \
 	guesses latency lifecycle zombies wakers selected stalls addresses annotate \
-	before after rebuilt quick slow profile
+	before after rebuilt quick slow profile fleet fleet-other
 cp small.stk trace.stk
 cp "$golden/../rmap.stk" "$golden/../waits.stk" .
 "$split" hosts 2 latency.stk host && "$split" time 2 latency.stk segment &&

@@ -59,6 +59,10 @@ export ctf --force -o trace
 export folded --by comm,sym -o -
 export pprof --fold idle,guesses -o -
 export speedscope --by comm,sym -o -
+export clickhouse --schema
+export clickhouse --rows stacks
+export clickhouse --rows frames
+export clickhouse --rows sched:sched_switch
 LIST
 
 failed=0

@@ -22,6 +22,7 @@ static const struct kind {
 	{ "latency", make_latency },   { "lifecycle", make_lifecycle },
 	{ "zombies", make_zombies },   { "stalls", make_stalls },
 	{ "wakers", make_wakers },     { "selected", make_selected },
+	{ "fleet", make_fleet },       { "fleet-other", make_fleet_other },
 };
 
 static bool make(const char *name, const char *path)

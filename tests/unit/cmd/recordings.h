@@ -86,4 +86,12 @@ void make_selected(const char *path);
 /* before, after, rebuilt, quick, slow: two and more runs to compare; false: not one of these. */
 bool make_diff(const char *kind, const char *path);
 
+/*
+ * The same program on two hosts with the same builds of kernel and files.  On the other one,
+ * everything that has a number has another number, and the kernel, its module and generated code
+ * are at other addresses.
+ */
+void make_fleet(const char *path);
+void make_fleet_other(const char *path);
+
 #endif /* RECORDINGS_H */

@@ -327,6 +327,54 @@ static void test_bare(void **state)
 	}
 }
 
+/* Blocks and rows of the selected events; each event of the file has its own in all readings. */
+static void check_places(struct gen_file *f, const struct stk_select *select, bool *seen)
+{
+	struct stk_event_type const *t;
+	const struct stk_event *e;
+	struct stk_reader *r;
+	uint64_t block;
+	uint32_t row;
+
+	assert_int_equal(stk_reader__open_mem(f->p, f->len, NULL, &r), 0);
+	assert_int_equal(stk_reader__select(r, select), 0);
+	while (stk_reader__next(r, &e) == 1) {
+		t = stk_event__type(e);
+		block = stk_event__block(e);
+		row = stk_event__row(e);
+		assert_int_equal(block, stk_event__ts(e) / 1000);
+		/* the four of type a, those of type b, and those without fields */
+		if (stk_event__marks(e) & STK_MARK_NO_FIELDS)
+			assert_int_equal(row, NR_EVENTS - 1);
+		else
+			assert_in_range(row, stk_event_type__index(t) * 3, NR_EVENTS - 1);
+		assert_in_range(row, 0, NR_EVENTS - 1);
+		assert_false(seen[block * NR_EVENTS + row]);
+		seen[block * NR_EVENTS + row] = true;
+	}
+	stk_reader__free(r);
+}
+
+static void test_places(void **state)
+{
+	struct stk_select all = { .size = sizeof(all), .to = UINT64_MAX };
+	struct stk_select late = { .size = sizeof(late), .from = 3020, .to = UINT64_MAX };
+	struct stk_select early = { .size = sizeof(early), .to = 3019 };
+	bool once[NR_BLOCKS * NR_EVENTS] = { false }, twice[NR_BLOCKS * NR_EVENTS] = { false };
+	struct gen_file f;
+
+	write_bare(&f, 4);
+	check_places(&f, &all, once);
+	assert_memory_equal(memchr(once, false, sizeof(once)) ? "gap" : "all", "all", 3);
+	/* the rest of a selection has the rest of the places, in whatever order they are read */
+	check_places(&f, &late, twice);
+	early.event = type_b;
+	check_places(&f, &early, twice);
+	for (uint64_t i = 0; i < sizeof(twice); i++)
+		assert_true(twice[i] || i / NR_EVENTS <= 3);
+	gen_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,7 +382,7 @@ int main(void)
 		cmocka_unit_test(test_unread),	 cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_lying),	 cmocka_unit_test(test_old),
 		cmocka_unit_test(test_losses),	 cmocka_unit_test(test_order),
-		cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_bare),	 cmocka_unit_test(test_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Decides which fields of an event type are columns, and reads their texts. */
+#include "field_columns.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "events/format.h"
+#include "strbuf.h"
+
+static bool is_text(const struct ev_field *f)
+{
+	return f->kind == EV_FIELD_STRING || (f->kind != EV_FIELD_INT && f->is_char);
+}
+
+/* The field "__NAME_val" that holds the string at which the argument NAME of a call points. */
+static const struct ev_field *string_of(const struct ev_format *f, const struct ev_field *field)
+{
+	_cleanup_free_ char *name = NULL;
+	const struct ev_field *text;
+
+	if (field->kind != EV_FIELD_INT || asprintf(&name, "__%s_val", field->name) < 0) {
+		name = NULL;
+		return NULL;
+	}
+	text = ev_format__find(f, name);
+	return text && text->kind == EV_FIELD_DATA_LOC && text->is_char ? text : NULL;
+}
+
+static bool is_hidden(const struct field_columns *c, const struct ev_field *field)
+{
+	for (unsigned int i = 0; i < c->nr; i++)
+		if (c->v[i].text == field)
+			return true;
+	return false;
+}
+
+int field_columns__of(const struct ev_format *format, unsigned int max,
+		      struct field_columns *ret_columns)
+{
+	struct field_columns c = { 0 };
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; !err && format && i < ev_format__nr_fields(format); i++) {
+		const struct ev_field *field = ev_format__field(format, i);
+		struct field_column column = { .field = field };
+
+		if (field->is_common || is_hidden(&c, field))
+			continue;
+		column.text = string_of(format, field);
+		err = c.nr == max ? -E2BIG : array__append(&c.v, &c.nr, column);
+	}
+	if (err)
+		field_columns__clear(&c);
+	else
+		*ret_columns = c;
+	return err;
+}
+
+void field_columns__clear(struct field_columns *c)
+{
+	free(c->v);
+	*c = (struct field_columns){ 0 };
+}
+
+bool field_column__is_text(const struct field_column *c)
+{
+	return c->text || is_text(c->field);
+}
+
+/* The strings of an argv follow each other, each with its NUL. */
+static const char *strings(const struct ev_field *f, const void *record, size_t len,
+			   struct strbuf *scratch, size_t *ret_len)
+{
+	size_t n, i;
+	const char *from = ev_field__bytes(f, record, len, &n);
+
+	if (!from || !n)
+		return NULL;
+	while (n && !from[n - 1])
+		n--;
+	*ret_len = n;
+	if (!memchr(from, '\0', n))
+		return from;
+	strbuf__reset(scratch);
+	strbuf__add(scratch, from, n);
+	if (strbuf__failed(scratch))
+		return NULL;
+	for (i = 0; i < n; i++)
+		if (!scratch->s[i])
+			scratch->s[i] = ' ';
+	return scratch->s;
+}
+
+const char *field_column__text(const struct field_column *c, const void *record, size_t len,
+			       struct strbuf *scratch, size_t *ret_len)
+{
+	const char *text;
+	size_t n;
+
+	if (c->text)
+		return strings(c->text, record, len, scratch, ret_len);
+	text = is_text(c->field) ? ev_field__bytes(c->field, record, len, &n) : NULL;
+	if (text)
+		*ret_len = strnlen(text, n);
+	return text;
+}

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# export_clickhouse.sh STACKONCE MAKE_RECORDING GOLDEN_DIR: the rows of a recording are the same
+# whatever else is exported or selected, and each event has a key of its own.
+set -u
+stackonce=$(realpath "$1") make=$(realpath "$2") golden=$(realpath "$3")
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+LC_ALL=C
+export LC_ALL
+failed=0
+
+fail()
+{
+	echo "FAILED: $*"
+	failed=1
+}
+
+rows()
+{
+	"$stackonce" export clickhouse -q --rows "$@" 2>>errors | sed 1d
+}
+
+for kind in fleet fleet-other flags; do
+	"$make" "$kind" "$kind.stk" || exit 1
+done
+cp "$golden/demo.stk" "$golden/waits.stk" .
+
+# several FILEs are each FILE on its own
+"$stackonce" export clickhouse --tables fleet.stk fleet-other.stk >tables
+while IFS= read -r table; do
+	{
+		rows "$table" fleet.stk
+		rows "$table" fleet-other.stk
+	} >alone
+	rows "$table" fleet.stk fleet-other.stk >together
+	cmp -s alone together && [ -s alone ] || fail "$table: two recordings are not one and one"
+done <tables
+rows sched:sched_switch --cpu 1 fleet.stk fleet-other.stk >some
+[ "$(cut -f 8 some | sort -u)" = 1 ] && [ "$(cut -f 1 some | sort -u | wc -l)" -eq 2 ] ||
+	fail "a selection applies to each recording"
+[ "$(wc -l <tables)" -eq 8 ] || fail "tables: $(cat tables)"
+
+# what is selected keeps its keys
+rows sched:sched_switch demo.stk | sort >all
+[ "$(cut -f 2-4 all | sort -u | wc -l)" -eq 5287 ] || fail "keys are not unique"
+for select in '--time 20%,30%' '--cpu 0' '--comm gzip' '--filter prev_pid==18' \
+	'-e sched_switch,sched_process_exit --pid 1-100'; do
+	# shellcheck disable=SC2086 # options
+	rows sched:sched_switch demo.stk $select | sort >some
+	[ -s some ] || fail "$select selects nothing"
+	[ -z "$(comm -13 all some)" ] || fail "$select changes rows"
+done
+
+# of all types of a block
+"$stackonce" export clickhouse --tables demo.stk | grep : | while IFS= read -r table; do
+	rows "$table" demo.stk
+done | cut -f 2-4 | sort >keys
+[ "$(sort -u keys | wc -l)" -eq 6247 ] && [ "$(wc -l <keys)" -eq 6247 ] ||
+	fail "$(wc -l <keys) rows, $(sort -u keys | wc -l) keys"
+
+# symbols that are added later change names, not keys
+"$stackonce" symbolize -q fleet-other.stk -o later.stk 2>/dev/null
+for table in syscalls:sys_enter_futex stacks; do
+	rows "$table" fleet-other.stk | cut -f 1-4 >before
+	rows "$table" later.stk | cut -f 1-4 >after
+	cmp -s before after || fail "symbolize changes the keys of $table"
+done
+
+# rows that do not have the columns of the statement
+"$stackonce" export clickhouse --rows syscalls:sys_enter_futex waits.stk fleet.stk >out 2>err &&
+	fail "other fields follow the same statement"
+grep -q "'fleet.stk': the fields of syscalls:sys_enter_futex are not those" err || cat err
+
+# no rows are no statement
+"$stackonce" export clickhouse --rows losses demo.stk >out 2>err || fail "no losses"
+[ ! -s out ] && [ "$(cat err)" = '0 rows of losses' ] || fail "no losses: $(cat out err)"
+
+# an output file, and one that must not be replaced
+"$stackonce" export clickhouse -q --rows types fleet.stk -o out || fail "an output file"
+head -n 1 out | grep -q '^INSERT INTO' || fail "no statement in the output file"
+"$stackonce" export clickhouse -q --rows types fleet.stk demo.stk -o demo.stk 2>/dev/null &&
+	fail "a recording is replaced"
+"$stackonce" export clickhouse -q --rows types fleet.stk nosuch.stk -o other 2>/dev/null &&
+	fail "a missing recording"
+[ ! -e other ] || fail "part of the rows is left"
+exit "$failed"
