@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Presets: the events to record for a question, and the command that answers it.  The table is for
- * `record --preset`, `latency --preset` and `list --presets`.
+ * --preset of record, latency and report, and for `list --presets`.
  */
 #ifndef UI_PRESETS_H
 #define UI_PRESETS_H
