@@ -109,7 +109,7 @@ def totals(view):
     """Group -> count, sum, p50, p99 and max of a view of pairs without a terminal."""
     rows = {}
     for line in view.rstrip().rsplit("\n\n", 1)[-1].splitlines()[3:]:
-        count, _rate, *times, name = re.split(r" {2,}|(?<=[a-z]) (?= *\d)", line.strip(), maxsplit=6)
+        count, _, *times, name = re.split(r" {2,}|(?<=[a-z]) (?= *\d)", line.strip(), maxsplit=6)
         rows[name] = [count, *times]
     return rows
 
