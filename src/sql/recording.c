@@ -318,9 +318,15 @@ int sql_scan__open(struct sql_scan *s, struct sql_recording *rec, unsigned int w
 
 	sql_scan__close(s);
 	*s = (struct sql_scan){ .rec = rec };
+	if (rec->nr_scans == MAX_SCANS)
+		return sql_error(vt, SQLITE_ERROR,
+				 "a query can read the events in at most %d places at the same "
+				 "time: --save writes tables for more",
+				 MAX_SCANS);
 	err = open_reader(rec, want, false, &s->reader);
 	if (err)
 		return sql_error(vt, SQLITE_CANTOPEN, "open '%s': %s", rec->path, strerror(-err));
+	rec->nr_scans++;
 	return SQLITE_OK;
 }
 
@@ -400,6 +406,9 @@ int sql_scan__comm(struct sql_scan *s, const struct stk_event *e, uint32_t *ret_
 
 void sql_scan__close(struct sql_scan *s)
 {
+	if (!s->reader)
+		return;
+	s->rec->nr_scans--;
 	stk_reader__free(s->reader);
 	s->reader = NULL;
 }

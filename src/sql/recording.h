@@ -56,6 +56,7 @@ struct sql_recording {
 	bool has_variants; /* stack numbers depend on the events read, see stk_event__ustack() */
 	bool damaged; /* a part could not be read */
 	uint64_t seed; /* of rowids: the same in all scans */
+	unsigned int nr_scans; /* that are open */
 };
 
 /* Takes the first snapshot, or a new one if the file has grown.  Negative errno, logged. */
@@ -76,6 +77,7 @@ uint32_t sql_recording__stack_number(const struct sql_recording *rec, int64_t id
 
 /* ---- scans ----------------------------------------------------------------------------------- */
 
+#define MAX_SCANS 8 /* open at a time: each has a reader, with a budget of its own */
 #define SCAN_COMMS 512
 #define STOP_EVENTS 1024 /* between two checks whether to stop */
 
