@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Export: stacks as lines of text, as flamegraph.pl and speedscope read them. */
 #include <errno.h>
-#include <inttypes.h>
 
 #include "cleanup.h"
 #include "flame_stacks.h"
@@ -28,14 +27,15 @@ int export__folded(const struct export_source *src, const struct output_opts *op
 	struct export_stacks stacks;
 	int err;
 
-	err = output__open(opts, &output) ?: export_source__count(src, &stacks);
+	err = output__open(opts, &output);
+	err = err ?: export_source__count(src, &stacks);
 	if (err)
 		return err;
 	if (flamegraph__new(&f))
 		return log_err(-ENOMEM, "sum up the stacks");
-	err = flame_stacks__add_all(f, &stacks)	  ?:
-		      write_text(f, output, opts) ?:
-						    output__commit(output);
+	err = flame_stacks__add_all(f, &stacks);
+	err = err ?: write_text(f, output, opts);
+	err = err ?: output__commit(output);
 	if (err)
 		return err;
 	export_stacks__summarize(&stacks, summary);

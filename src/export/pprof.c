@@ -265,24 +265,21 @@ static int write_profile(struct pprof *p)
 	return pprof_file__finish(p->file);
 }
 
-static int write_file(const struct export_stacks *stacks, const struct output *output,
-		      const struct output_opts *opts, struct pprof *ret_written)
+static int write_file(struct pprof *p, const struct output *output, const struct output_opts *opts)
 {
 	_cleanup_(pprof_file__freep) struct pprof_file *file = NULL;
 	_cleanup_(pprof_code__freep) struct pprof_code *code = NULL;
-	struct pprof p = { .stacks = stacks };
-	int err = pprof_file__new(output, stacks->reader, &file) ?:
-			  pprof_code__new(file, stacks, &code);
+	int err = pprof_file__new(output, p->stacks->reader, &file);
 
-	p.file = file;
-	p.code = code;
-	err = err ?: write_profile(&p);
+	err = err ?: pprof_code__new(file, p->stacks, &code);
+	p->file = file;
+	p->code = code;
+	err = err ?: write_profile(p);
 	if (err == -EOVERFLOW)
 		log_err(0, "'%s': a sum exceeds 2^63: select fewer events",
-			stacks->weight ?: "cpu");
+			p->stacks->weight ?: "cpu");
 	else if (err)
 		log_err(err, "write '%s'", opts->path);
-	*ret_written = p;
 	return err;
 }
 
@@ -291,22 +288,17 @@ int export__pprof(const struct export_source *src, const struct output_opts *opt
 {
 	_cleanup_(output__freep) struct output *output = NULL;
 	struct export_stacks stacks;
-	struct pprof written;
+	struct pprof p = { .stacks = &stacks };
 	int err;
 
-	err = output__open(opts, &output)			  ?:
-		      export_source__count(src, &stacks)	  ?:
-		      write_file(&stacks, output, opts, &written) ?:
-								    output__commit(output);
+	err = output__open(opts, &output);
+	err = err ?: export_source__count(src, &stacks);
+	err = err ?: write_file(&p, output, opts);
+	err = err ?: output__commit(output);
 	if (err)
 		return err;
-	strbuf__printf(summary, "%" PRIu64 " event%s in %" PRIu64 " sample%s", written.events,
-		       written.events == 1 ? "" : "s", written.samples,
-		       written.samples == 1 ? "" : "s");
-	if (stacks.left_out)
-		strbuf__printf(summary, "; %s left out", stacks.left_out);
-	if (written.no_stack)
-		strbuf__printf(summary, "; %" PRIu64 " event%s without a stack left out",
-			       written.no_stack, written.no_stack == 1 ? "" : "s");
+	strbuf__printf(summary, "%" PRIu64 " event%s in %" PRIu64 " sample%s", p.events,
+		       p.events == 1 ? "" : "s", p.samples, p.samples == 1 ? "" : "s");
+	export_stacks__put_left_out(&stacks, p.no_stack, summary);
 	return 0;
 }

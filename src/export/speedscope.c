@@ -296,10 +296,6 @@ int export__speedscope(const struct export_source *src, const struct output_opts
 	strbuf__printf(summary, "%" PRIu64 " event%s in %u profile%s", s.events,
 		       s.events == 1 ? "" : "s", stacks.nr_groups,
 		       stacks.nr_groups == 1 ? "" : "s");
-	if (stacks.left_out)
-		strbuf__printf(summary, "; %s left out", stacks.left_out);
-	if (s.no_stack)
-		strbuf__printf(summary, "; %" PRIu64 " event%s without a stack left out",
-			       s.no_stack, s.no_stack == 1 ? "" : "s");
+	export_stacks__put_left_out(&stacks, s.no_stack, summary);
 	return 0;
 }

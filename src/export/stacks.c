@@ -48,6 +48,15 @@ void export_stacks__summarize(const struct export_stacks *s, struct strbuf *summ
 	strbuf__printf(summary, "%" PRIu64 " event%s, %" PRIu64 " stack%s in %u group%s", events,
 		       events == 1 ? "" : "s", stacks, stacks == 1 ? "" : "s", s->nr_groups,
 		       s->nr_groups == 1 ? "" : "s");
+	export_stacks__put_left_out(s, 0, summary);
+}
+
+void export_stacks__put_left_out(const struct export_stacks *s, uint64_t no_stack,
+				 struct strbuf *summary)
+{
 	if (s->left_out)
 		strbuf__printf(summary, "; %s left out", s->left_out);
+	if (no_stack)
+		strbuf__printf(summary, "; %" PRIu64 " event%s without a stack left out", no_stack,
+			       no_stack == 1 ? "" : "s");
 }

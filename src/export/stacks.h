@@ -47,5 +47,8 @@ const char *export_stacks__unit(const struct export_stacks *s);
 
 /* "12 events, 3 stacks in 2 groups", and what was left out. */
 void export_stacks__summarize(const struct export_stacks *s, struct strbuf *summary);
+/* "; 3 events without a number 'delay' left out; 2 events without a stack left out". */
+void export_stacks__put_left_out(const struct export_stacks *s, uint64_t no_stack,
+				 struct strbuf *summary);
 
 #endif /* EXPORT_STACKS_H */
