@@ -2,50 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # CPU time per event and peak memory for reading about a million events with kernel stacks, compared
 # with the readers of perf and trace-cmd on recordings of the same load.
-#   BENCH_REPEATS  runs of each command (3)    BENCH_EVENTS  events to record (1000000)
-# shellcheck source=bench/lib.sh
-. "$BENCH/lib.sh"
-
-repeats=${BENCH_REPEATS:-3}
-events=${BENCH_EVENTS:-1000000}
-
-load()
-{
-	"$prog/pingpong" $((events / 4)) 0 >/dev/null
-	"$prog/getppid" $((events / 2)) 0 >/dev/null
-}
-
-# cost TITLE EVENTS COMMAND...: prints a row.
-cost()
-{
-	title=$1
-	n=$2
-	shift 2
-	: >"$work/cpu"
-	: >"$work/peak"
-	for _ in $(seq 1 "$repeats"); do
-		"$measure" "$work/cost" "$@" >/dev/null 2>"$work/err" </dev/null || {
-			printf '%-36s failed: %s\n' "$title" "$(tail -n 1 "$work/err")"
-			return
-		}
-		value "$work/cost" cpu_ns >>"$work/cpu"
-		value "$work/cost" peak_kb >>"$work/peak"
-	done
-	printf '%-36s %10s %10.0f %9.1f\n' "$title" "$n" \
-		"$(($(median <"$work/cpu" | cut -d. -f1) / n))" \
-		"$(median <"$work/peak" | awk '{ print $1 / 1024 }')"
-}
-
-# with_recorder COMMAND...: runs the load while COMMAND records.
-with_recorder()
-{
-	"$@" >"$work/out" 2>"$work/record.err" </dev/null &
-	recorder=$!
-	sleep 3
-	is_child "$recorder" && load
-	end_child INT "$recorder"
-	recorder=
-}
+# BENCH_REPEATS, BENCH_EVENTS: see lib_read.sh.
+# shellcheck source=bench/lib_read.sh
+. "$BENCH/lib_read.sh"
 
 tracefs_mount
 describe_machine
@@ -130,3 +89,4 @@ else
 	printf '%-36s did not record here: %s\n' 'trace-cmd report' \
 		"$(grep -v '^$' "$work/record.err" | tail -n 1)"
 fi
+[ "$failures" -eq 0 ]

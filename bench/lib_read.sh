@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2034 # the benches use our variables
+# Shared by the benches that read what they have recorded.
+#   BENCH_REPEATS  runs of each command (3)    BENCH_EVENTS  events to record (1000000)
+# shellcheck source=bench/lib.sh
+. "$BENCH/lib.sh"
+
+repeats=${BENCH_REPEATS:-3}
+events=${BENCH_EVENTS:-1000000}
+
+load()
+{
+	"$prog/pingpong" $((events / 4)) 0 >/dev/null
+	"$prog/getppid" $((events / 2)) 0 >/dev/null
+}
+
+# cost TITLE EVENTS COMMAND...: prints a row; $ns: CPU time per event, empty if it failed.
+cost()
+{
+	title=$1
+	n=$2
+	ns=
+	shift 2
+	: >"$work/cpu"
+	: >"$work/peak"
+	for _ in $(seq 1 "$repeats"); do
+		"$measure" "$work/cost" "$@" >/dev/null 2>"$work/err" </dev/null || {
+			printf '%-36s failed: %s\n' "$title" "$(tail -n 1 "$work/err")"
+			failures=$((failures + 1))
+			return
+		}
+		value "$work/cost" cpu_ns >>"$work/cpu"
+		value "$work/cost" peak_kb >>"$work/peak"
+	done
+	ns=$(($(median <"$work/cpu" | cut -d. -f1) / n))
+	printf '%-36s %10s %10.0f %9.1f\n' "$title" "$n" "$ns" \
+		"$(median <"$work/peak" | awk '{ print $1 / 1024 }')"
+}
+
+# with_recorder COMMAND...: runs the load while COMMAND records.
+with_recorder()
+{
+	"$@" >"$work/out" 2>"$work/record.err" </dev/null &
+	recorder=$!
+	sleep 3
+	is_child "$recorder" && load
+	end_child INT "$recorder"
+	recorder=
+}
