@@ -335,6 +335,7 @@ static int next_event(struct event_cursor *c)
 			return note_event(c);
 	}
 	c->ended = true;
+	sql_scan__close(&c->scan);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 

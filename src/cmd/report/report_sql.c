@@ -90,6 +90,16 @@ static bool has_field(struct report *rp, unsigned int nr, const struct stk_event
 	return !values__source(rp->c.values, nr, t, &field, &generic) && field;
 }
 
+/* Whether events of the type have the weight: a field of that name may be a string elsewhere. */
+static bool has_weight(struct report *rp, const struct stk_event_type *t)
+{
+	const struct ev_field *field;
+	enum value_name generic;
+
+	return !values__source(rp->c.values, rp->c.spec.weight, t, &field, &generic) && field &&
+	       field->kind == EV_FIELD_INT;
+}
+
 /* "COLUMN BETWEEN 1 AND 2 OR COLUMN = 7" */
 static void put_set(struct strbuf *b, const char *column, const struct num_set *set)
 {
@@ -107,6 +117,18 @@ static void put_set(struct strbuf *b, const char *column, const struct num_set *
 	}
 }
 
+/* SQL's patterns are those of fnmatch(3), but a negated set begins with ^. */
+static void put_glob(struct strbuf *b, const char *glob)
+{
+	_cleanup_free_ char *text = strdup(glob);
+	char *set = text;
+
+	b->failed |= !text;
+	while (set && (set = strstr(set, "[!")))
+		set[1] = '^';
+	sql__put_quoted(b, text ?: "", '\'');
+}
+
 static void put_comm(struct strbuf *b, const char *globs)
 {
 	size_t len;
@@ -118,7 +140,11 @@ static void put_comm(struct strbuf *b, const char *globs)
 		glob = strndup(globs, len);
 		b->failed |= !glob;
 		strbuf__puts(b, "_comm GLOB ");
-		sql__put_quoted(b, glob ?: "", '\'');
+		put_glob(b, glob ?: "");
+		if (glob && strchr(glob, '[')) {
+			strbuf__puts(b, " OR _comm = "); /* a name may look like a pattern */
+			sql__put_quoted(b, glob, '\'');
+		}
 		if (glob && glob__matches(glob, "<idle>") > 0)
 			strbuf__puts(b, " OR _tid = 0");
 		strbuf__puts(b, globs[len] ? " OR " : "");
@@ -186,7 +212,7 @@ static bool is_separate(struct report *rp, const struct stk_event_type *t)
 	unsigned int i;
 
 	if (rp->c.weight_name && !value_name__is_generic(rp->c.weight_name))
-		return has_field(rp, rp->c.spec.weight, t);
+		return has_weight(rp, t);
 	for (i = 0; i < rp->c.nr_keys; i++)
 		if (rp->c.keys[i].generic == NR_VALUE_NAMES && has_field(rp, rp->c.spec.keys[i], t))
 			return true;
@@ -417,6 +443,12 @@ static int check_columns(const struct report *rp)
 					       "--print-sql: a query is about one recording, whose "
 					       "events have one host: leave out '%s' of --by",
 					       rp->c.keys[i].name);
+	for (i = 0; i < rp->rd.sel.nr_comms; i++)
+		if (strchr(rp->rd.sel.comms[i], '\\') || strstr(rp->rd.sel.comms[i], "[:"))
+			return ui__usage_error(rp->rd.command,
+					       "--print-sql: a pattern in SQL has neither \\ nor "
+					       "classes of characters: --comm '%s'",
+					       rp->rd.sel.comms[i]);
 	if (rp->c.spec.weighed && rp->c.spec.how == WEIGH_HIST)
 		return ui__usage_error(rp->rd.command,
 				       "--print-sql: a histogram is no value of a column: give "

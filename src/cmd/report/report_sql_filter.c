@@ -209,12 +209,17 @@ static int put_stack_id(struct translation *tr, const struct comparison *c)
 	uint64_t id = strtoull(c->text, NULL, 0);
 
 	if (strcmp(c->op, "==") && !is_not)
-		return refuse(tr, "the order of stack ids");
+		return refuse(tr, "stack ids other than by == and !=");
 	strbuf__printf(tr->out,
 		       "%s(coalesce(_kstack, 0) = %" PRIu64 " OR coalesce(_ustack, 0) = %" PRIu64
 		       ")",
 		       is_not ? "NOT " : "", id, id);
 	return 0;
+}
+
+static bool is_bare(const struct comparison *c)
+{
+	return !strchr(c->name, '.');
 }
 
 static int put_generic(struct translation *tr, const struct comparison *c)
@@ -224,8 +229,10 @@ static int put_generic(struct translation *tr, const struct comparison *c)
 
 	switch (c->generic) {
 	case VALUE_EVENT:
-	case VALUE_COMM:
 		return put_text(tr, c, column, 0, false);
+	case VALUE_COMM:
+		/* bare, it is compared over the whole array, as in the kernel */
+		return put_text(tr, c, column, is_bare(c) ? FILTER_COMM_LEN : 0, false);
 	case VALUE_SYM:
 	case VALUE_CALLER:
 	case VALUE_FILE:
@@ -234,9 +241,12 @@ static int put_generic(struct translation *tr, const struct comparison *c)
 	case VALUE_TIME:
 		return put_number(tr, c, column, 8, true);
 	case VALUE_CPU:
+		if (!strcmp(c->op, "&"))
+			return refuse(tr, "the bits of a CPU's number");
+		return put_number(tr, c, column, 4, true);
 	case VALUE_PID:
 	case VALUE_TID:
-		return put_number(tr, c, column, 4, c->generic == VALUE_CPU);
+		return put_number(tr, c, column, 4, false);
 	case VALUE_KSTACK:
 	case VALUE_USTACK:
 		if (c->is_text)

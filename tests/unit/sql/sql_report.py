@@ -20,6 +20,8 @@ QUESTIONS = [
     ("tid", ["--filter", "task.comm ~ \"*a*\" || task.comm ~ \"!*sh\""]),
     ("event", ["--filter", "sym ~ \"*s*\" && event.caller != \"schedule\""]),
     ("event", ["--filter", "!(sym == \"__schedule\") || event.file == \"[kernel]\""]),
+    ("event", ["--comm", "[!s]*,b?s*"]),
+    ("event", ["--filter", "cpu == 1 || cpu > 0 || comm ~ \"b*\""]),
     ("event", ["--filter", "kstack == 1 || stack_id != 2 && ustack == 0"]),
     ("event", ["--filter", "time > 1000 && time <= 1234567891123"]),
     ("event", ["-e", "sched*", "--filter", "prev_comm == \"bash\" && !(prev_prio > 119)",
@@ -41,7 +43,10 @@ REFUSED = [
     (["--filter", "host == \"a\""], "the host"),
     (["--filter", "cpu & CPUS{0}"], "sets of CPUs"),
     (["--filter", "prev_prio == 0xffffffff"], "cannot have"),
-    (["--filter", "stack_id > 3"], "order of stack ids"),
+    (["--filter", "stack_id > 3"], "stack ids other than"),
+    (["--filter", "comm ~ \"*1\""], "the end of an array"),
+    (["--filter", "cpu & 1"], "bits of a CPU"),
+    (["--comm", "a\\b"], "has neither"),
     (["--by", "host"], "one host"),
 ]
 
