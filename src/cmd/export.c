@@ -110,7 +110,9 @@ static int next_event(void *ctx, const struct stk_event **ret_event)
 	int n = x->ex.pairs.nr ? next_paired(&x->ex, ret_event) :
 				 reading__next_selected(&x->ex.rd, ret_event);
 
-	x->ex.rd.at_end = n != -ECANCELED;
+	if (n == 1 || n == -ECANCELED)
+		return n;
+	reading__end(&x->ex.rd, n);
 	return n;
 }
 
@@ -127,7 +129,8 @@ static int count_stacks(void *ctx, struct export_stacks *ret_stacks)
 	struct export_run *x = ctx;
 	struct out nothing = { 0 };
 
-	if (counting__run(&x->ex.c, &nothing) || counting__finish(&x->ex.c))
+	if (counting__run(&x->ex.c, &nothing) || x->ex.rd.error == -ENOMEM ||
+	    counting__finish(&x->ex.c))
 		return -ECANCELED;
 	counting__stacks(&x->ex.c, ret_stacks);
 	return 0;

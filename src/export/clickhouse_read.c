@@ -12,7 +12,10 @@ static int read_event(struct ch_export *c, const struct stk_event **ret_event)
 {
 	int got = export_source__next(c->src, ret_event);
 
-	if (got != -EBADMSG)
+	/* what follows would fail, too */
+	if (got < 0 && got != -EBADMSG)
+		return -ECANCELED;
+	if (got >= 0)
 		return got;
 	c->damage = got;
 	return 0;

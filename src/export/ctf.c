@@ -142,11 +142,11 @@ static int add_event(struct ctf *c, const struct stk_event *e)
 static int add_losses(struct ctf *c, uint64_t until)
 {
 	struct stk_loss loss;
-	int err = 0;
+	int n = 0, err = 0;
 
-	while (!err && export_source__next_loss(c->src, until, &loss) == 1)
+	while (!err && (n = export_source__next_loss(c->src, until, &loss)) == 1)
 		err = ctf_tables__loss(&c->tables, &loss);
-	return err;
+	return err ?: n == -ENOMEM ? log_err(n, "read the losses") : MIN(n, 0);
 }
 
 /* *ret_damage: why the recording ends early, or 0. */
@@ -157,16 +157,13 @@ static int add_events(struct ctf *c, int *ret_damage)
 
 	while (!err && (n = export_source__next(c->src, &e)) > 0)
 		err = add_losses(c, stk_event__ts(e)) ?: add_event(c, e);
-	if (err == -ENOBUFS)
-		log_err(err, "export the recording");
-	*ret_damage = err == -ENOBUFS ? err : n;
-	if (err == -ENOBUFS)
-		return 0;
-	if (!err && n == -ENOMEM)
-		return log_err(n, "read the recording");
 	if (!err && n == -ECANCELED)
 		return n;
-	return err ?: add_losses(c, UINT64_MAX);
+	/* once the budget is exhausted, nothing more is read */
+	if (!err && n != -ENOBUFS)
+		err = add_losses(c, UINT64_MAX);
+	*ret_damage = err == -ENOBUFS ? log_err(err, "export the recording") : n;
+	return err == -ENOBUFS ? 0 : err;
 }
 
 /* ---- the trace ------------------------------------------------------------------------------- */

@@ -260,8 +260,6 @@ int export_fsmb(const struct export_source *src, uint32_t version, const struct 
 	if (err)
 		return err;
 	damage = count_events(src, &refs);
-	if (damage == -ENOMEM)
-		return log_err(damage, "read the recording");
 	if (damage == -ECANCELED)
 		return damage;
 	err = merge_aliases(src->reader, &refs);

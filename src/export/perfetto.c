@@ -177,7 +177,8 @@ static int put_events(struct perfetto *pf, int *ret_damage)
 	if (err)
 		return err;
 	*ret_damage = n;
-	err = put_losses(pf, UINT64_MAX);
+	/* once the budget is exhausted, nothing more is read */
+	err = n == -ENOBUFS ? 0 : put_losses(pf, UINT64_MAX);
 	if (!pf->has_head)
 		put_head(pf);
 	pf_events__put_losses(&pf->events);

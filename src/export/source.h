@@ -6,6 +6,7 @@
 #ifndef EXPORT_SOURCE_H
 #define EXPORT_SOURCE_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "stackonce.h"
@@ -36,8 +37,8 @@ struct export_source {
 	struct stk_reader *reader; /* opened for events and not read from yet */
 	bool is_selection; /* next() leaves out events */
 	/*
-	 * Returns as stk_reader__next(), and -ECANCELED, after a message, if events cannot be
-	 * selected; NULL: all events.
+	 * Returns as stk_reader__next(), after a message if that failed, and -ECANCELED, after a
+	 * message, if events cannot be selected; NULL: all events.
 	 */
 	int (*next)(void *ctx, const struct stk_event **ret_event);
 	/* Whether a selected event may be among the lost ones; NULL: of every loss. */
@@ -60,11 +61,14 @@ struct export_source {
 	bool schema;
 };
 
+/* -ECANCELED: nothing may be written, as events are missing of what could be read. */
 static inline int export_source__next(const struct export_source *src,
 				      const struct stk_event **ret_event)
 {
-	return src->next ? src->next(src->ctx, ret_event) :
-			   stk_reader__next(src->reader, ret_event);
+	int n = src->next ? src->next(src->ctx, ret_event) :
+			    stk_reader__next(src->reader, ret_event);
+
+	return n == -ENOMEM ? -ECANCELED : n;
 }
 
 /* The next loss that began by `until`, as stk_reader__next_loss() returns it. */

@@ -358,10 +358,10 @@ static void put_notes(struct reading *rd, struct out *o)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* The reader is at its end, or failed. */
-static void note_end(struct reading *rd, int err)
+void reading__end(struct reading *rd, int err)
 {
 	rd->at_end = true;
+	rd->error = err;
 	if (!err)
 		return;
 	if (err == -ENOBUFS || err == -ENOMEM)
@@ -390,7 +390,7 @@ static int next(struct reading *rd, struct out *o, void (*idle)(void *ctx), void
 		if (n == 1)
 			return 1;
 		if (n != -EAGAIN || !rd->follow) {
-			note_end(rd, n);
+			reading__end(rd, n);
 			return 0;
 		}
 		if (idle)

@@ -113,6 +113,7 @@ struct reading {
 	int code; /* CMD_FAILURE once damage to the recording was found */
 	bool live; /* a recorder was writing it when it was opened */
 	bool at_end; /* all of the recording has been read */
+	int error; /* why it could not be read to its end, or 0 */
 };
 
 /*
@@ -140,6 +141,8 @@ int reading__next(struct reading *rd, struct out *o, void (*idle)(void *ctx), vo
  * set: the options cannot be applied to the recording.
  */
 int reading__next_selected(struct reading *rd, const struct stk_event **ret_event);
+/* What reading__next() does at the end, or at the error err: logs it, and sets at_end and code. */
+void reading__end(struct reading *rd, int err);
 /*
  * The same for commands that count: *ret_event stands for *ret_count events that differ only in
  * time and fields, as stk_reader__next_counted() says.

@@ -78,6 +78,9 @@ replaced report
 callers diff --all $dir/callers.stk
 forks lifecycle
 frees lifecycle
+many export fsmb -o /dev/null
+many export perfetto -o /dev/null
+cpus export perfetto -o /dev/null
 LIST
 harmless info keys
 exit "$failed"
