@@ -36,12 +36,18 @@ static struct pair_kind *add_kind(struct pair_kinds *pk)
 	return kind;
 }
 
+static int no_memory(void)
+{
+	log_err(-ENOMEM, "choose pairs");
+	return CMD_FAILURE;
+}
+
 static int add_preset(struct pair_kinds *pk, const char *command, const char *name)
 {
 	struct pair_kind *kind = add_kind(pk);
 
 	if (!kind)
-		return ui__usage_error(command, "out of memory");
+		return no_memory();
 	return pair_query__take_preset(&kind->q, command, name) ?:
 		       pair_query__complete(&kind->q, command);
 }
@@ -53,7 +59,7 @@ static int add_listed(struct pair_kinds *pk, const char *command)
 	int code = CMD_OK;
 
 	if (!list)
-		return ui__usage_error(command, "out of memory");
+		return no_memory();
 	if (!strcmp(list, "none"))
 		return CMD_OK;
 	while (!code && (name = strsep(&rest, ",")))
@@ -69,7 +75,7 @@ static int add_own(struct pair_kinds *pk, const char *command)
 		return ui__usage_error(command, "pairs need both --start and --end");
 	kind = add_kind(pk);
 	if (!kind)
-		return ui__usage_error(command, "out of memory");
+		return no_memory();
 	kind->q = pk->own;
 	return pair_query__complete(&kind->q, command);
 }

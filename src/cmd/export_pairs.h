@@ -29,7 +29,7 @@ static inline bool pair_kinds__are_given(const struct pair_kinds *pk)
 	       pk->own.single;
 }
 
-/* Checks what the user asked for: CMD_OK, or CMD_USAGE after a message. */
+/* Checks what the user asked for: an exit code, after a message. */
 int pair_kinds__complete(struct pair_kinds *pk, const char *command);
 /* The recording is open.  0 or -ENOMEM. */
 int pair_kinds__start(struct pair_kinds *pk, struct reading *rd);

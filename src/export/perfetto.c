@@ -68,6 +68,8 @@ static void put_system(struct perfetto *pf)
 
 	strbuf__text(&release, stk_reader__meta(pf->src->reader, "kernel.release") ?: "");
 	strbuf__text(&machine, stk_reader__meta(pf->src->reader, "machine") ?: "");
+	if (strbuf__failed(&release) || strbuf__failed(&machine))
+		pf_out__fail(&pf->out, -ENOMEM);
 	uts.sysname = "Linux";
 	uts.release = release.s;
 	uts.machine = machine.s;

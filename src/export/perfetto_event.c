@@ -80,11 +80,19 @@ static int find_fields(struct pf_events *ev, struct pf_type *t)
 	return err;
 }
 
+/* *ret_format stays NULL if the type has none, or one that cannot be parsed.  -ENOMEM. */
+static int parse_format(const struct stk_event_type *type, struct ev_format **ret_format)
+{
+	const char *text = stk_event_type__format(type);
+	int err = text && *text ? ev_format__parse(text, strlen(text), ret_format) : 0;
+
+	return err == -ENOMEM ? err : 0;
+}
+
 static int find_type(struct pf_events *ev, const struct stk_event_type *type,
 		     const struct pf_type **ret_type)
 {
 	unsigned int i = stk_event_type__index(type);
-	const char *text = stk_event_type__format(type);
 	struct pf_type *t;
 	int err;
 
@@ -100,7 +108,8 @@ static int find_type(struct pf_events *ev, const struct stk_event_type *type,
 	err = err   ?:
 		      pf_intern__text(ev->intern, PF_CATEGORY, stk_event_type__system(type),
 				      &t->category);
-	if (!err && text && *text && ev_format__parse(text, strlen(text), &t->format) == 0)
+	err = err ?: parse_format(type, &t->format);
+	if (!err && t->format)
 		err = find_fields(ev, t);
 	if (err)
 		return err;

@@ -18,6 +18,11 @@ int pf_out__init(struct pf_out *o, const struct output *output)
 	return o->buf ? 0 : -ENOMEM;
 }
 
+void pf_out__fail(struct pf_out *o, int err)
+{
+	o->err = o->err ?: err;
+}
+
 static void flush(struct pf_out *o)
 {
 	o->err = o->err ?: output__write(o->output, o->buf, o->len);

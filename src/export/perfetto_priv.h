@@ -46,6 +46,7 @@ struct pf_out {
 int pf_out__init(struct pf_out *o, const struct output *output); /* -ENOMEM */
 /* Of at most `most` bytes; 0: the size is computed. */
 void pf_out__packet(struct pf_out *o, Pf__TracePacket *p, size_t most);
+void pf_out__fail(struct pf_out *o, int err); /* what comes is not written */
 int pf_out__finish(struct pf_out *o); /* the first error */
 void pf_out__free(struct pf_out *o);
 

@@ -19,11 +19,13 @@ static void put_track(struct pf_tasks *t, Pf__TrackDescriptor *track)
 	pf_out__packet(t->out, &p, 0);
 }
 
-/* The text as shown, valid until the next call; "" when out of memory. */
+/* The text as shown, valid until the next call. */
 static char *shown(struct pf_tasks *t, const char *s)
 {
 	strbuf__reset(&t->text);
 	strbuf__text(&t->text, s);
+	if (strbuf__failed(&t->text))
+		pf_out__fail(t->out, -ENOMEM);
 	return t->text.s ?: "";
 }
 

@@ -153,7 +153,8 @@ struct pairs_result {
 
 struct pairs;
 
-/* Returns NULL if all are well formed, else a message. */
+/* Returns NULL if all are well formed, else a message, which may be this one. */
+extern const char pairs_no_memory[];
 const char *pairs__check(const char *match, const char *by, const char *start_if);
 
 /* opts: strings are borrowed.  -EINVAL: pairs__check() returns the reason. */

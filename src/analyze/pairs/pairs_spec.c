@@ -119,13 +119,15 @@ void spec__free(struct spec *s)
 	s->text = NULL;
 }
 
+const char pairs_no_memory[] = "out of memory";
+
 const char *pairs__check(const char *match, const char *by, const char *start_if)
 {
 	struct spec s = { 0 };
 	const char *why = NULL;
 
 	if (spec__parse(match, by, start_if, &s, &why) == -ENOMEM)
-		why = "out of memory";
+		why = pairs_no_memory;
 	spec__free(&s);
 	return why;
 }

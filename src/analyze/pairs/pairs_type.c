@@ -114,8 +114,9 @@ int pairs_type__init(struct pairs_type *t, const struct pairs *p, const struct s
 
 	t->type = type;
 	t->role = p->opts.role(p->opts.ctx, type) & (PAIRS_START | PAIRS_END);
-	if (*text && ev_format__parse(text, strlen(text), &t->format))
-		t->format = NULL;
+	/* events of a format that cannot be parsed have no fields */
+	if (*text && ev_format__parse(text, strlen(text), &t->format) == -ENOMEM)
+		return -ENOMEM;
 	take_life(t);
 	for (i = 0; i < s->nr_match && !err; i++) {
 		if (t->role & PAIRS_START)

@@ -44,6 +44,10 @@ int pair_query__complete(struct pair_query *q, const char *command)
 		return ui__usage_error(command, "--preset, or both --start and --end are required; "
 						"see 'stackonce list --presets'");
 	why = pairs__check(q->match, q->by, q->start_if);
+	if (why == pairs_no_memory) {
+		log_err(-ENOMEM, "choose pairs");
+		return CMD_FAILURE;
+	}
 	return why ? ui__usage_error(command, "%s", why) : CMD_OK;
 }
 

@@ -58,7 +58,7 @@ struct pair_query {
  * message.
  */
 int pair_query__take_preset(struct pair_query *q, const char *command, const char *name);
-/* Completes and checks the options: CMD_OK, or CMD_USAGE after a message. */
+/* Completes and checks the options: an exit code, after a message. */
 int pair_query__complete(struct pair_query *q, const char *command);
 
 /* Creates q->pairs for an open recording; top and weigh as in struct pairs_opts.  -ENOMEM. */
