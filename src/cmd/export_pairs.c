@@ -16,7 +16,8 @@ struct pair_kind {
 	struct pair_query q;
 	const struct pairs_group *group; /* whose name is in name */
 	struct strbuf name;
-	bool unused; /* the recording lacks its events */
+	bool has_starts; /* so far */
+	bool left_out;
 };
 
 /* ---- which pairs ----------------------------------------------------------------------------- */
@@ -182,29 +183,34 @@ int pair_kinds__start(struct pair_kinds *pk, struct reading *rd)
 	return err;
 }
 
-/* Whether the recording has an event of the list, or of an alternative "A|B". */
-static bool has_event(const struct reading *rd, const char *list)
+/* Whether the recording has an event type of a list, or of one of "A|B": 1, 0 or -ENOMEM. */
+static int has_event(const struct reading *rd, const char *list)
 {
 	_cleanup_free_ char *copy = strdup(list);
 	unsigned int i, nr = stk_reader__nr_types(rd->reader);
 	char *rest = copy, *globs;
+	int got = copy ? 0 : -ENOMEM;
 
-	while ((globs = strsep(&rest, "|")))
-		for (i = 0; i < nr; i++)
-			if (event__matches(rd->reader, globs, stk_reader__type(rd->reader, i)) > 0)
-				return true;
-	return false;
+	while (!got && (globs = strsep(&rest, "|")))
+		for (i = 0; i < nr && !got; i++)
+			got = event__matches(rd->reader, globs, stk_reader__type(rd->reader, i));
+	return got;
 }
 
-/* Once the event types are known. */
-static void leave_out(struct pair_kinds *pk, const struct reading *rd)
+/* Types may follow events.  Before the first type of a start, no pair begins. */
+static int note_types(struct pair_kinds *pk, const struct reading *rd)
 {
 	unsigned int i;
+	int got = 0;
 
-	pk->begun = true;
-	for (i = 0; pk->all && i < pk->nr; i++)
-		pk->v[i]->unused =
-			!has_event(rd, pk->v[i]->q.start) || !has_event(rd, pk->v[i]->q.end);
+	for (i = 0; i < pk->nr && got >= 0; i++) {
+		if (pk->v[i]->has_starts)
+			continue;
+		got = has_event(rd, pk->v[i]->q.start);
+		pk->v[i]->has_starts = got > 0;
+	}
+	pk->nr_types = stk_reader__nr_types(rd->reader);
+	return MIN(got, 0);
 }
 
 static int add_to(struct pair_kinds *pk, struct pair_kind *kind, const struct stk_event *e)
@@ -215,7 +221,7 @@ static int add_to(struct pair_kinds *pk, struct pair_kind *kind, const struct st
 	if (err != -ENOENT || !pk->all)
 		return err;
 	log_warn("the pairs of preset '%s' are left out", kind->q.preset->name);
-	kind->unused = true;
+	kind->left_out = true;
 	return 0;
 }
 
@@ -224,10 +230,10 @@ int pair_kinds__add(struct pair_kinds *pk, struct reading *rd, const struct stk_
 	unsigned int i;
 	int err = 0;
 
-	if (!pk->begun)
-		leave_out(pk, rd);
+	if (pk->nr_types != stk_reader__nr_types(rd->reader))
+		err = note_types(pk, rd);
 	for (i = 0; i < pk->nr && !err; i++)
-		if (!pk->v[i]->unused)
+		if ((pk->v[i]->has_starts || !pk->all) && !pk->v[i]->left_out)
 			err = add_to(pk, pk->v[i], e);
 	return err;
 }

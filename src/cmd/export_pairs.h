@@ -19,7 +19,7 @@ struct pair_kinds {
 	struct pair_kind **v;
 	unsigned int nr;
 	bool all; /* the kinds are not those that the user asked for */
-	bool begun;
+	unsigned int nr_types; /* seen so far */
 };
 
 /* Whether the user asked for pairs, or for none. */

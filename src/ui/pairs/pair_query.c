@@ -58,35 +58,45 @@ static bool matches(struct pair_query *q, const char *globs, const struct stk_ev
 	return selection__keep(&q->rd->sel, event__matches(q->rd->reader, globs, t));
 }
 
-/* "A|B": events A, or B if the recording has no event A.  Returns one of them, in copy. */
+/*
+ * Of the alternatives in copy, "A|B", the first of which the recording has an event type so far;
+ * NULL: none.
+ */
 static const char *choose(struct pair_query *q, char *copy)
 {
 	unsigned int i, nr = stk_reader__nr_types(q->rd->reader);
-	char *globs, *first = NULL;
+	char *globs;
 
-	while ((globs = strsep(&copy, "|"))) {
-		first = first ?: globs;
+	while ((globs = strsep(&copy, "|")))
 		for (i = 0; i < nr; i++)
 			if (matches(q, globs, stk_reader__type(q->rd->reader, i)))
 				return globs;
-	}
-	return first;
+	return NULL;
 }
 
-/* Once the event types are known. */
-static void choose_events(struct pair_query *q)
+/*
+ * Decides which alternative the starts (side 0) or the ends (side 1) are, once the recording has an
+ * event type of one, or at its end.  False: it is too early.
+ */
+static bool decide(struct pair_query *q, unsigned int side, bool at_end)
 {
-	const char **globs[] = { &q->start, &q->end };
-	unsigned int i;
+	const char **globs = side ? &q->end : &q->start, *chosen;
+	char *copy;
 
-	for (i = 0; i < ARRAY_SIZE(globs); i++) {
-		if (!strchr(*globs[i], '|'))
-			continue;
-		q->alternatives[i] = strdup(*globs[i]);
-		if (q->alternatives[i])
-			*globs[i] = choose(q, q->alternatives[i]);
+	if (!strchr(*globs, '|'))
+		return true;
+	copy = strdup(*globs);
+	chosen = copy ? choose(q, copy) : NULL;
+	if (!chosen && at_end)
+		chosen = copy; /* the first of them */
+	if (!chosen) {
+		selection__keep(&q->rd->sel, copy ? 0 : -ENOMEM);
+		free(copy);
+		return false;
 	}
-	q->chosen = true;
+	q->alternatives[side] = copy;
+	*globs = chosen;
+	return true;
 }
 
 /* ---- callbacks of pairs ---------------------------------------------------------------------- */
@@ -97,12 +107,10 @@ static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 	struct pair_query *q = ctx;
 	uint8_t role;
 
-	if (!q->chosen)
-		choose_events(q);
 	if (i < q->nr_roles && q->roles[i])
 		return q->roles[i] & ~ROLE_KNOWN;
-	role = ROLE_KNOWN | (matches(q, q->start, t) ? PAIRS_START : 0) |
-	       (matches(q, q->end, t) ? PAIRS_END : 0);
+	role = ROLE_KNOWN | (decide(q, 0, false) && matches(q, q->start, t) ? PAIRS_START : 0) |
+	       (decide(q, 1, false) && matches(q, q->end, t) ? PAIRS_END : 0);
 	if (!array__reach(&q->roles, i, &q->nr_roles))
 		q->roles[i] = role;
 	return role & ~ROLE_KNOWN;
@@ -163,8 +171,8 @@ int pair_query__check(struct pair_query *q)
 	const char *globs[3] = { NULL };
 	char how[64];
 
-	if (!q->chosen)
-		choose_events(q);
+	decide(q, 0, true);
+	decide(q, 1, true);
 	globs[0] = q->start;
 	globs[1] = q->end;
 	if (p)

@@ -24,8 +24,7 @@ struct pair_query {
 	struct pairs *pairs; /* after pair_query__start() */
 	/* private */
 	struct reading *rd;
-	bool chosen; /* start and end are one of the alternatives that were given */
-	char *alternatives[2]; /* start, end: where these point to then; NULL: none */
+	char *alternatives[2]; /* what start and end point into once one is chosen; NULL: not yet */
 	uint8_t *roles; /* by event type: PAIRS_START, PAIRS_END, ROLE_KNOWN */
 	unsigned int nr_roles;
 	struct charge charge; /* of pairs */

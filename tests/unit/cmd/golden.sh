@@ -10,7 +10,7 @@ stackonce=$(realpath "$1") make=$(realpath "$2") split=$(realpath "$3") golden=$
 . "$(dirname "$0")/lib.sh"
 
 record small empty long abrupt hostile aliases losses flags strings user user-hostile \
-	guesses latency lifecycle zombies wakers selected stalls addresses annotate \
+	guesses late-types latency lifecycle zombies wakers selected stalls addresses annotate \
 	before after rebuilt quick slow profile fleet fleet-other
 cp small.stk trace.stk
 cp "$golden/../rmap.stk" "$golden/../waits.stk" .

@@ -35,7 +35,7 @@ check()
 {
 	nr=0 in_a_row=0 seen=0
 	"$stackonce" "$@" small.stk >want 2>err </dev/null || fail "$@"
-	while [ $in_a_row -lt 120 ]; do
+	while [ $in_a_row -lt 40 ]; do
 		nr=$((nr + 1)) in_a_row=$((in_a_row + 1))
 		rm -f file
 		LD_PRELOAD=$preload NO_MEMORY_AT=$nr "$stackonce" "$@" small.stk \
