@@ -10,6 +10,8 @@
 #include "perfetto_priv.h"
 #include "seeded_hash.h"
 
+#define WORK_FRAME 32 /* of a frame of a call stack, for stk_reader__charge() */
+
 static void put(struct pf_intern *in, Pf__InternedData *data)
 {
 	Pf__TracePacket p = pf_packet(NULL);
@@ -254,6 +256,8 @@ static int put_stack(struct pf_intern *in, const struct pf_stack *s, uint64_t id
 	stack.frame_ids = ids;
 	err = add_frames(in, s->ustack, ids, &stack.n_frame_ids) ?:
 		      add_frames(in, s->kstack, ids, &stack.n_frame_ids);
+	/* Frames that the recording has once are in every pair of a kernel and a user stack. */
+	err = err ?: stk_reader__charge(in->src->reader, 0, stack.n_frame_ids * WORK_FRAME);
 	if (err)
 		return err;
 	*ret_id = stack.n_frame_ids ? id : 0;

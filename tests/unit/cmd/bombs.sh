@@ -81,6 +81,7 @@ frees lifecycle
 many export fsmb -o /dev/null
 many export perfetto -o /dev/null
 cpus export perfetto -o /dev/null
+callers export perfetto -o /dev/null
 LIST
 harmless info keys
 exit "$failed"
