@@ -185,9 +185,7 @@ static unsigned int put_notes(struct pf_events *ev, const struct pf_type *t,
 	size_t len, at = 0;
 	const void *rec;
 
-	strbuf__reset(&ev->text);
-	/* Scheduling is in events of its own, with its fields. */
-	rec = t->nr_fields && !t->sched ? stk_event__record(e, &len) : NULL;
+	rec = t->nr_fields ? stk_event__record(e, &len) : NULL;
 	for (i = 0; rec && i < t->nr_fields; i++) {
 		const struct ev_field *f = t->fields[i].field;
 
@@ -206,8 +204,9 @@ static unsigned int put_notes(struct pf_events *ev, const struct pf_type *t,
 
 /* ---- the two kinds of packets ---------------------------------------------------------------- */
 
+/* Without its fields if another event has them. */
 static int put_instant(struct pf_events *ev, const struct pf_type *t, const struct stk_event *e,
-		       uint64_t stack)
+		       uint64_t stack, bool has_fields)
 {
 	uint64_t time = stk_event__ts(e), track, category = t->category;
 	Pf__TracePacket p = pf_packet(&time);
@@ -223,7 +222,8 @@ static int put_instant(struct pf_events *ev, const struct pf_type *t, const stru
 	PF_SET(&event, track_uuid, track);
 	if (stack)
 		PF_SET(&event, callstack_iid, stack);
-	event.n_debug_annotations = put_notes(ev, t, e);
+	strbuf__reset(&ev->text);
+	event.n_debug_annotations = has_fields ? put_notes(ev, t, e) : 0;
 	event.debug_annotations = ev->note_list;
 	if (strbuf__failed(&ev->text))
 		return -ENOMEM;
@@ -265,9 +265,7 @@ int pf_events__add(struct pf_events *ev, const struct stk_event *e)
 		return err;
 	if (stk_event_type__kind(type) == STK_KIND_SAMPLE)
 		return put_sample(ev, e, stack);
-	if (t->sched)
-		pf_sched__add(ev, t, e);
-	return put_instant(ev, t, e, stack);
+	return put_instant(ev, t, e, stack, !t->sched || !pf_sched__add(ev, t, e));
 }
 
 /* ---- losses ---------------------------------------------------------------------------------- */

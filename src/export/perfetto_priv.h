@@ -198,7 +198,8 @@ void pf_events__free(struct pf_events *ev);
 
 /* Whether and how events of the type are scheduling: sets the members sched... */
 void pf_sched__find(struct pf_type *t, const struct stk_event_type *type);
-void pf_sched__add(struct pf_events *ev, const struct pf_type *t, const struct stk_event *e);
+/* False: Perfetto would misread this one, which was not written. */
+bool pf_sched__add(struct pf_events *ev, const struct pf_type *t, const struct stk_event *e);
 
 /* ---- slices (perfetto_slice.c) --------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  * Scheduling: the events from which Perfetto makes CPU slices, thread states and names of tasks are
  * written once more, as ftrace's events of that name.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "events/format.h"
@@ -221,7 +222,7 @@ static void put_free(const struct sched_record *r, const struct stk_event *e)
 	put(r->ev, e, stk_event__ts(e), &event);
 }
 
-void pf_sched__add(struct pf_events *ev, const struct pf_type *t, const struct stk_event *e)
+bool pf_sched__add(struct pf_events *ev, const struct pf_type *t, const struct stk_event *e)
 {
 	static void (*const puts[])(const struct sched_record *r, const struct stk_event *e) = {
 		[PF_SWITCH] = put_switch, [PF_WAKING] = put_waking, [PF_NEWTASK] = put_newtask,
@@ -236,8 +237,11 @@ void pf_sched__add(struct pf_events *ev, const struct pf_type *t, const struct s
 	 */
 	if (!r.rec || r.len < ev_format__fixed_size(t->format) ||
 	    stk_event__marks(e) & STK_MARK_LATE || stk_event__cpu(e) >= PF_MAX_CPUS)
-		return;
+		return false;
 	strbuf__reset(&ev->text);
-	if (!strbuf__grow(&ev->text, 512)) /* so that texts stay where they are */
+	if (strbuf__grow(&ev->text, 512)) /* so that texts stay where they are */
+		pf_out__fail(ev->out, -ENOMEM);
+	else
 		puts[t->sched](&r, e);
+	return true;
 }

@@ -14,13 +14,19 @@ static const char answer[] = "name: sys_exit_read\nID: 5\n" COMMON
 			     "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
 			     "\nprint fmt: \"\"\n";
 
-enum { TICK, ENTRY, BACK, CALL, ANSWER };
+static const char waking[] =
+	"name: sched_waking\nID: 6\n" COMMON "\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:0;\n"
+	"\nprint fmt: \"\"\n";
+
+enum { TICK, ENTRY, BACK, CALL, ANSWER, WAKING };
 
 static void put(struct stk_writer *w, uint64_t ts, uint32_t event)
 {
-	const char rec[16] = { 0 };
+	const char rec[28] = { [12] = 'l', 'a', 't', 'e', ' ', 'o', 'n', 'e' };
 	const struct stk_writer_event e = { .event = event,
 					    .ts = ts,
+					    .marks = event == WAKING ? STK_MARK_LATE : 0,
 					    .task = add_task(w, 7, 7, "late"),
 					    .record = rec,
 					    .record_len = sizeof(rec) };
@@ -45,5 +51,7 @@ void make_late_types(const char *path)
 	put(w, 6000, BACK);
 	put(w, 7000, CALL);
 	put(w, 9000, ANSWER);
+	ok(stk_writer__type(w, STK_KIND_TRACEPOINT, "sched", "sched_waking", "", waking));
+	put(w, 9500, WAKING);
 	end_recording(w, 10000, "done");
 }

@@ -63,7 +63,7 @@ void make_annotate(const char *path);
  */
 void make_profile(const char *path);
 
-/* Event types that follow events: those of a function and, in parts, of a system call. */
+/* Event types that follow events: of a function, of a system call and of a late event. */
 void make_late_types(const char *path);
 /* System calls and interrupts of known duration, some in a gap, some without a start or an end. */
 void make_latency(const char *path);

@@ -158,7 +158,7 @@ pairs()
 	same "$what: pairs of $*"
 }
 
-for kind in small hostile losses user-hostile latency selected aliases empty; do
+for kind in small hostile losses user-hostile late-types latency selected aliases empty; do
 	"$make" "$kind" "$kind.stk" || exit 1
 	judge "$kind" "$kind.stk"
 done
@@ -196,6 +196,14 @@ pairs --preset softirq latency.stk
 set -- --start sched_process_fork --end sched_process_exit --match child_pid=pid "$golden/demo.stk"
 pairs_of "$@"
 pairs "$@"
+
+# An event of scheduling that came late is not one of Perfetto's, and keeps its fields.
+convert late-types.stk
+query late "SELECT s.name, key, display_value AS value FROM slice s JOIN args USING (arg_set_id)
+	WHERE s.name = 'sched_waking' AND key LIKE 'debug.%'"
+printf '%s\n' 'debug.comm late one' 'debug.pid 0' >ours
+rows late '"\(.key) \(.value)"' >theirs
+same "late: fields"
 
 # Losses have their time, their number and their CPU.
 judge losses losses.stk
