@@ -177,6 +177,7 @@ int pair_kinds__start(struct pair_kinds *pk, struct reading *rd)
 
 	for (i = 0; i < pk->nr && !err; i++) {
 		pk->v[i]->q.measured = measured;
+		pk->v[i]->q.quiet = pk->all;
 		pk->v[i]->q.ctx = pk->v[i];
 		err = pair_query__start(&pk->v[i]->q, rd, 0, PAIRS_NO_STACKS);
 	}
@@ -220,7 +221,8 @@ static int add_to(struct pair_kinds *pk, struct pair_kind *kind, const struct st
 	/* An event of another tracer may have other fields. */
 	if (err != -ENOENT || !pk->all)
 		return err;
-	log_warn("the pairs of preset '%s' are left out", kind->q.preset->name);
+	log_warn("the pairs of preset '%s' are left out: these events lack a field that it needs",
+		 kind->q.preset->name);
 	kind->left_out = true;
 	return 0;
 }

@@ -92,6 +92,15 @@ static int by_number(struct pairs *p, unsigned int i, struct event_view *v, uint
 	return err <= 0 ? err : describe(p, i, v, s, &value);
 }
 
+static int lacks_by(const struct pairs *p, unsigned int i)
+{
+	return p->opts.quiet ?
+		       -ENOENT :
+		       log_why(-ENOENT,
+			       "--by: neither start nor end has a number or string field '%s'",
+			       p->spec.by[i].names[0]);
+}
+
 static int group_of(struct pairs *p, const struct open_start *s, struct event_view *end,
 		    uint32_t *ret_group)
 {
@@ -104,10 +113,7 @@ static int group_of(struct pairs *p, const struct open_start *s, struct event_vi
 		if (key.by[i])
 			continue;
 		if (s->no_by & 1u << i && end->type->by[i].kind == SOURCE_NONE)
-			return log_why(
-				-ENOENT,
-				"--by: neither start nor end has a number or string field '%s'",
-				p->spec.by[i].names[0]);
+			return lacks_by(p, i);
 		err = by_number(p, i, end, &key.by[i]);
 		if (err)
 			return err;

@@ -81,6 +81,7 @@ struct pairs_opts {
 	 */
 	const char *start_if;
 	bool single; /* starts of a key do not nest: the next replaces the open one */
+	bool quiet; /* -ENOENT of pairs__add() is not logged: nobody asked for these pairs */
 	unsigned int top; /* number of slowest pairs per group and of oldest open starts kept */
 	enum pairs_weigh weigh;
 };

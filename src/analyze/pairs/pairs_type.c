@@ -45,7 +45,8 @@ static struct source first_source(const struct pairs_type *t, const struct spec_
 	return s;
 }
 
-static int take_side(struct pairs_type *t, const struct spec_side *side, struct source *ret_source)
+static int take_side(const struct pairs *p, const struct pairs_type *t,
+		     const struct spec_side *side, struct source *ret_source)
 {
 	unsigned int i;
 
@@ -58,9 +59,10 @@ static int take_side(struct pairs_type *t, const struct spec_side *side, struct 
 			continue;
 		return 0;
 	}
-	return log_why(-ENOENT, "--match: %s:%s has no number or string field '%s'",
-		       stk_event_type__system(t->type), stk_event_type__name(t->type),
-		       side->names[0]);
+	return p->opts.quiet ? -ENOENT :
+			       log_why(-ENOENT, "--match: %s:%s has no number or string field '%s'",
+				       stk_event_type__system(t->type),
+				       stk_event_type__name(t->type), side->names[0]);
 }
 
 static void take_life(struct pairs_type *t)
@@ -120,9 +122,9 @@ int pairs_type__init(struct pairs_type *t, const struct pairs *p, const struct s
 	take_life(t);
 	for (i = 0; i < s->nr_match && !err; i++) {
 		if (t->role & PAIRS_START)
-			err = take_side(t, &s->start[i], &t->start[i]);
+			err = take_side(p, t, &s->start[i], &t->start[i]);
 		if (!err && t->role & PAIRS_END)
-			err = take_side(t, &s->end[i], &t->end[i]);
+			err = take_side(p, t, &s->end[i], &t->end[i]);
 	}
 	for (i = 0; i < s->nr_by && t->role; i++)
 		t->by[i] = first_source(t, &s->by[i]);

@@ -145,6 +145,7 @@ int pair_query__start(struct pair_query *q, struct reading *rd, unsigned int top
 		.by = q->by,
 		.start_if = q->start_if,
 		.single = q->single,
+		.quiet = q->quiet,
 		.top = top,
 		.weigh = weigh,
 	};

@@ -21,6 +21,7 @@ struct pair_query {
 	/* As in struct pairs_opts; NULL: not called. */
 	int (*measured)(void *ctx, const struct pairs_group *group, const struct pairs_pair *pair);
 	void *ctx; /* of measured */
+	bool quiet; /* as in struct pairs_opts */
 	struct pairs *pairs; /* after pair_query__start() */
 	/* private */
 	struct reading *rd;
