@@ -258,6 +258,7 @@ static int write_output(struct export_run *x)
 	if (format->run(&x->src, &output, &summary))
 		return CMD_FAILURE;
 	if (!x->ex.quiet && summary.len) {
+		pair_kinds__summarize(&x->ex.pairs, &summary);
 		selection__put_times(&x->ex.rd.sel, &times);
 		if (times.len)
 			strbuf__printf(&summary, ";%s", times.s);

@@ -3,6 +3,7 @@
 #include "export_pairs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +249,19 @@ int pair_kinds__check(struct pair_kinds *pk)
 	for (i = 0; i < pk->nr && !err && !pk->all; i++)
 		err = pair_query__check(&pk->v[i]->q);
 	return err;
+}
+
+void pair_kinds__summarize(const struct pair_kinds *pk, struct strbuf *summary)
+{
+	uint64_t gaps = 0;
+	unsigned int i;
+
+	for (i = 0; i < pk->nr; i++)
+		gaps += pairs__counts(pk->v[i]->q.pairs)->gap;
+	if (gaps)
+		strbuf__printf(summary,
+			       "; %" PRIu64 " pair%s left out, as events may be missing in between",
+			       gaps, gaps == 1 ? "" : "s");
 }
 
 void pair_kinds__free(struct pair_kinds *pk)

@@ -37,6 +37,8 @@ int pair_kinds__start(struct pair_kinds *pk, struct reading *rd);
 int pair_kinds__add(struct pair_kinds *pk, struct reading *rd, const struct stk_event *e);
 /* At the end: -ENOENT, after a message, if the recording lacks events that the user asked for. */
 int pair_kinds__check(struct pair_kinds *pk);
+/* Appends the pairs that were not measured to the summary of an export. */
+void pair_kinds__summarize(const struct pair_kinds *pk, struct strbuf *summary);
 void pair_kinds__free(struct pair_kinds *pk);
 
 #endif /* CMD_EXPORT_PAIRS_H */
