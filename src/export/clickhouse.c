@@ -182,12 +182,25 @@ static int put_all_rows(struct ch_export *c, const char *table)
 	return !err && !c->insert.len ? no_table(table) : err;
 }
 
-static int write_all(struct ch_export *c)
+static int put_all(struct ch_export *c)
 {
 	const struct export_source *src = c->src;
 	int err = src->rows ? put_all_rows(c, src->rows) : put_names(c, src->schema);
 
-	return err ?: ch_flush(c) ?: output__commit(c->output);
+	return err ?: ch_flush(c);
+}
+
+/* The errors that have no message yet. */
+static int log_end(const struct ch_export *c, int err)
+{
+	const char *path = stk_reader__path(c->src->reader) ?: "";
+
+	if (err == -ENOMEM)
+		return log_err(err, "export '%s'", path);
+	return err == -ENOBUFS ?
+		       log_err(err, "'%s' demands more memory than a recording of its size needs",
+			       path) :
+		       err;
 }
 
 int export__clickhouse(const struct export_source *src, const struct output_opts *output,
@@ -198,10 +211,7 @@ int export__clickhouse(const struct export_source *src, const struct output_opts
 
 	if (err)
 		return err;
-	err = write_all(&c);
-	if (err == -ENOBUFS)
-		return log_err(err, "'%s' demands more memory than a recording of its size needs",
-			       stk_reader__path(src->reader) ?: "");
+	err = log_end(&c, put_all(&c)) ?: output__commit(c.output);
 	if (!err && src->rows)
 		strbuf__printf(summary, "%s row%s of %s", text__number(c.nr_rows).s,
 			       c.nr_rows == 1 ? "" : "s", src->rows);

@@ -105,11 +105,13 @@ static int fields__of(const struct stk_event_type *t, struct fields *ret_fields)
 {
 	const char *text = stk_event_type__format(t);
 	struct fields f = { 0 };
-	int err;
+	int err = 0;
 
 	/* events without a format have no fields */
-	if (*text && ev_format__parse(text, strlen(text), &f.format))
-		f.format = NULL;
+	if (*text)
+		err = ev_format__parse(text, strlen(text), &f.format);
+	if (err == -ENOMEM)
+		return -ECANCELED; /* it logs that */
 	err = field_columns__of(f.format, MAX_FIELDS, &f.columns) ?: name_columns(&f);
 	if (!err)
 		*ret_fields = f;
@@ -282,10 +284,12 @@ static int put_stack(struct events *ev, uint32_t number)
 		return 0;
 	}
 	if (number >= ev->nr_keys) {
-		if (array__reach(&ev->keys, number, &ev->nr_keys) ||
-		    stk_reader__charge(ev->c->src->reader, (ev->nr_keys - had) * sizeof(*ev->keys),
-				       0))
-			return -ENOBUFS;
+		if (array__reach(&ev->keys, number, &ev->nr_keys))
+			return -ENOMEM;
+		err = stk_reader__charge(ev->c->src->reader,
+					 (ev->nr_keys - had) * sizeof(*ev->keys), 0);
+		if (err)
+			return err;
 	}
 	if (!ev->keys[number].s[0]) {
 		err = stack_key__of_stack(&ev->c->keys, number, &key);
@@ -419,6 +423,8 @@ static int put_event(struct events *ev, const struct stk_event *e)
 	if (err)
 		return err;
 	put_fields(ev, e);
+	if (strbuf__failed(&ev->time) || strbuf__failed(&ev->scratch))
+		return -ENOMEM;
 	return ch_end_row(ev->c);
 }
 

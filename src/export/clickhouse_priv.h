@@ -20,6 +20,8 @@
 
 #define UUID_TEXT 36
 
+/* Functions that fail have logged why, unless they return -ENOMEM or -ENOBUFS. */
+
 struct ch_column {
 	const char *name, *type, *codec;
 };
@@ -74,7 +76,7 @@ static inline void ch_tab(struct strbuf *b)
 	strbuf__putc(b, '\t');
 }
 int ch_end_row(struct ch_export *c);
-/* Write what is in c->b; errors are logged. */
+/* Write what is in c->b. */
 int ch_flush(struct ch_export *c);
 int ch_drain(struct ch_export *c);
 

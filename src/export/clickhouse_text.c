@@ -83,9 +83,11 @@ void ch_put_key(struct strbuf *b, const struct stack_key *key)
 
 int ch_flush(struct ch_export *c)
 {
-	int err =
-		strbuf__failed(&c->b) ? -ENOMEM : output__write(c->output, c->b.s ?: "", c->b.len);
+	int err;
 
+	if (strbuf__failed(&c->b))
+		return -ENOMEM;
+	err = output__write(c->output, c->b.s ?: "", c->b.len);
 	strbuf__reset(&c->b);
 	return err ? log_err(err, "write '%s'", c->path) : 0;
 }
