@@ -14,6 +14,12 @@
 #include "query/field_columns.h"
 
 #define MAX_FIELDS 1000
+/*
+ * A few bytes of a recording may refer to a large record many times.  Beyond what most events take,
+ * the bytes of a row are work that the recording has to pay for.
+ */
+#define FREE_BYTES 1024
+#define WORK_BYTES 4 /* that cost 1 */
 
 const struct ch_column ch_event_columns[] = {
 	{ "_host", "LowCardinality(String)", "ZSTD" },
@@ -292,7 +298,9 @@ static int put_stack(struct events *ev, uint32_t number)
 			return err;
 	}
 	if (!ev->keys[number].s[0]) {
-		err = stack_key__of_stack(&ev->c->keys, number, &key);
+		err = ch_charge_keys(ev->c, number);
+		if (!err)
+			err = stack_key__of_stack(&ev->c->keys, number, &key);
 		if (err)
 			return err;
 		ch_uuid(key.v, ev->keys[number].s);
@@ -404,6 +412,7 @@ static int put_event(struct events *ev, const struct stk_event *e)
 {
 	struct strbuf *b = &ev->c->b;
 	const char *comm = stk_event__comm(e);
+	size_t before = b->len, len;
 	int err;
 
 	strbuf__add(b, ev->head.s, ev->head.len);
@@ -425,7 +434,10 @@ static int put_event(struct events *ev, const struct stk_event *e)
 	put_fields(ev, e);
 	if (strbuf__failed(&ev->time) || strbuf__failed(&ev->scratch))
 		return -ENOMEM;
-	return ch_end_row(ev->c);
+	len = b->len - before;
+	if (len > FREE_BYTES)
+		err = stk_reader__charge(ev->c->src->reader, 0, (len - FREE_BYTES) / WORK_BYTES);
+	return err ?: ch_end_row(ev->c);
 }
 
 int ch_put_events(struct ch_export *c)

@@ -85,6 +85,8 @@ int ch_drain(struct ch_export *c);
 int ch_begin_recording(struct ch_export *c);
 /* The next selected event: 1, or 0 at the end or where the recording is damaged. */
 int ch_next(struct ch_export *c, const struct stk_event **ret_event);
+/* Before the keys of a stack and its frames are made. */
+int ch_charge_keys(const struct ch_export *c, uint32_t stack);
 uint64_t ch_wall_ns(const struct ch_export *c, uint64_t ts);
 
 /* ---- clickhouse_tables.c ---- */

@@ -96,6 +96,14 @@ int ch_begin_recording(struct ch_export *c)
 	return find_uuid(c);
 }
 
+int ch_charge_keys(const struct ch_export *c, uint32_t stack)
+{
+	struct stk_stack s;
+
+	return stk_reader__stack(c->src->reader, stack, &s) ?:
+		       stk_reader__charge(c->src->reader, 0, s.depth * (uint64_t)STACK_KEY_WORK);
+}
+
 uint64_t ch_wall_ns(const struct ch_export *c, uint64_t ts)
 {
 	uint64_t wall = ts + c->to_wall;

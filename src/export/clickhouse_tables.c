@@ -314,7 +314,8 @@ static int find_used(struct walk *w)
 
 static int load_stack(struct walk *w, uint32_t number)
 {
-	int nr = stk_reader__frames(w->c->src->reader, number, w->frames, STK_MAX_DEPTH);
+	int nr = ch_charge_keys(w->c, number) ?:
+			 stk_reader__frames(w->c->src->reader, number, w->frames, STK_MAX_DEPTH);
 
 	if (nr < 0)
 		return nr;

@@ -11,6 +11,7 @@
 #include "stackonce.h"
 
 #define STACK_KEY_LEN 16
+#define STACK_KEY_WORK 64 /* of a frame, for stk_reader__charge() */
 
 struct stack_key {
 	uint8_t v[STACK_KEY_LEN];

@@ -76,6 +76,11 @@ many report --weigh tid:hist
 cpus report --by cpu,sym
 replaced report
 callers diff --all $dir/callers.stk
+many export clickhouse --rows s:tick
+texts export clickhouse --rows s:text
+callers export clickhouse --rows s:tick
+callers export clickhouse --rows stacks
+callers export clickhouse --rows frames
 forks lifecycle
 frees lifecycle
 many export fsmb -o /dev/null

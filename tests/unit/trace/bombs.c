@@ -121,7 +121,7 @@ static void put_type(struct bomb *b, uint32_t index, const char *system, const c
 /* The same event repeated: an event of type TYPE in task TASK. */
 struct kind {
 	uint32_t type, task, kstack, ustack;
-	uint8_t record[RECORD]; /* full length if the type has a column */
+	uint8_t record[RECORD]; /* of a type with a column; a longer one ends in text */
 };
 
 /* The heads: event i is of kind i % nr, 1 ns after the previous one. */
@@ -168,7 +168,9 @@ static void put_some_events(struct bomb *b, uint32_t cpu, uint64_t ts, uint32_t 
 		bytes_put_varint(&b->raw, 1);
 		put_bytes(b, 0, len > STK_RECORD_HEAD ? 3 : 2);
 		bytes_put_varint(&b->raw, len);
-		bytes_put(&b->raw, kinds[i].record + STK_RECORD_HEAD, len - STK_RECORD_HEAD);
+		bytes_put(&b->raw, kinds[i].record + STK_RECORD_HEAD,
+			  (len < RECORD ? len : RECORD) - STK_RECORD_HEAD);
+		put_bytes(b, 'a', len > RECORD ? len - RECORD : 0);
 	}
 	eh.body_raw = b->raw.len;
 	eh.body_stored = pack(&b->out, &b->raw);
@@ -330,6 +332,14 @@ static void user_symbols(const char *dir)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+/* Some commands refuse recordings without it. */
+static void put_uuid(struct bomb *b)
+{
+	put_string(b, "uuid");
+	put_string(b, "00112233445566778899aabbccddeeff");
+	put_block(b, STK_BLOCK_META);
+}
+
 static void put_tasks(struct bomb *b)
 {
 	for (uint32_t i = 1; i <= 2; i++) {
@@ -348,6 +358,7 @@ static void ticks(const char *dir, const char *name, bool one_cpu)
 	struct bomb b = { 0 };
 
 	put_header(&b);
+	put_uuid(&b);
 	put_tasks(&b);
 	put_type(&b, 0, "s", "tick", "", 0);
 	for (uint32_t i = 0; i < 64; i++)
@@ -355,6 +366,30 @@ static void ticks(const char *dir, const char *name, bool one_cpu)
 			   STK_RECORD_HEAD);
 	put_end(&b);
 	save(&b, dir, name);
+}
+
+#define TEXT 16384
+#define STRING(x) STRING_(x)
+#define STRING_(x) #x
+
+/* Many events with one long record. */
+static void texts(const char *dir)
+{
+	static const struct kind text = { .task = 1,
+					  .record = { [STK_RECORD_HEAD... RECORD - 1] = 'a' } };
+	struct bomb b = { 0 };
+
+	put_header(&b);
+	put_uuid(&b);
+	put_tasks(&b);
+	put_type(&b, 0, "s", "text",
+		 "name: text\nID: 1\nformat:\n"
+		 "\tfield:char text[" STRING(TEXT) "];\toffset:8;\tsize:" STRING(
+			 TEXT) ";\tsigned:0;\n\nprint fmt: \"\"\n",
+		 TEXT);
+	put_events(&b, 0, 1000, &text, 1, STK_RECORD_HEAD + TEXT);
+	put_end(&b);
+	save(&b, dir, "texts");
 }
 
 #define CHAIN 500
@@ -392,6 +427,7 @@ static void callers(const char *dir)
 		kinds[i].kstack = i + 1;
 	}
 	put_header(&b);
+	put_uuid(&b);
 	put_tasks(&b);
 	put_type(&b, 0, "s", "tick", "", 0);
 	put_deep_stacks(&b);
@@ -497,6 +533,7 @@ int main(int argc, char **argv)
 	user_symbols(argv[1]);
 	ticks(argv[1], "cpus", false);
 	ticks(argv[1], "many", true);
+	texts(argv[1]);
 	callers(argv[1]);
 	replaced(argv[1]);
 	forks(argv[1], "forks", false);
