@@ -267,7 +267,7 @@ PATH=$dir/bin:$PATH DIR=finished URL="http://127.0.0.1:1/" bash insert.sh 2>/dev
 [ "$(ls finished | wc -l)" -eq 3 ] || fail "recordings that were not inserted are gone"
 PATH=$dir/bin:$PATH DIR=finished URL="$(ch_url 0)?database=fleet" bash insert.sh 2>error ||
 	fail "insert finished recordings: $(cat error)"
-[ "$(ls finished)" = damaged.stk.damaged ] ||
+[ "$(ls finished)" = damaged.stk.failed ] ||
 	fail "inserted recordings are left: $(ls finished)"
 got=$(echo "SELECT count() FROM fleet.\`sched:sched_switch\` FINAL" | ch_query 1)
 [ "$got" = 80 ] || fail "$got events of 80 were inserted"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# export_clickhouse.sh STACKONCE MAKE_RECORDING GOLDEN_DIR: the rows of a recording are the same
-# whatever else is exported or selected, and each event has a key of its own.
+# export_clickhouse.sh STACKONCE MAKE_RECORDING GOLDEN_DIR DOCUMENT: the rows of a recording are the
+# same whatever else is exported or selected, and each event has a key of its own.  The script of
+# the document that inserts recordings keeps what was not inserted.
 set -u
-stackonce=$(realpath "$1") make=$(realpath "$2") golden=$(realpath "$3")
+stackonce=$(realpath "$1") make=$(realpath "$2") golden=$(realpath "$3") document=$(realpath "$4")
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -85,4 +86,36 @@ head -n 1 out | grep -q '^INSERT INTO' || fail "no statement in the output file"
 "$stackonce" export clickhouse -q --rows types fleet.stk nosuch.stk -o other 2>/dev/null &&
 	fail "a missing recording"
 [ ! -e other ] || fail "part of the rows is left"
+
+# the script that inserts, and a server that answers 400 to rows of one host
+sed -n '/^```sh insert$/,/^```$/p' "$document" | grep -v '^```' >insert.sh
+mkdir bin done
+ln -s "$stackonce" bin/stackonce
+cat >bin/curl <<-'CURL'
+	#!/bin/sh
+	[ -z "$CURL_FAILS" ] || exit "$CURL_FAILS"
+	! grep -q web2
+CURL
+chmod +x bin/curl
+
+# insert EXIT FILES: by a curl that fails like that, or "" for the server
+insert()
+{
+	PATH=$dir/bin:$PATH DIR=done URL=x CURL_FAILS=$1 bash insert.sh 2>err
+	code=$?
+	got=$(cd done && echo *)
+	[ "$got" = "$2" ] || fail "insert, curl fails with '$1': left are $got: $(cat err)"
+	return $code
+}
+
+cp fleet-other.stk done/1.stk
+cp fleet.stk done/2.stk
+cp fleet.stk done/3.stk
+printf x | dd of=done/3.stk bs=1 seek=1500 conv=notrunc 2>/dev/null
+echo none >done/4.stk
+cp fleet.stk done/5.stk
+insert 7 '1.stk 2.stk 3.stk 4.stk 5.stk' && fail "no server, and inserting succeeds"
+insert '' '1.stk 3.stk.failed 4.stk.failed' && fail "a refused recording, and inserting succeeds"
+rm done/1.stk
+insert '' '3.stk.failed 4.stk.failed' || fail "insert nothing: $(cat err)"
 exit "$failed"
