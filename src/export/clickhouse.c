@@ -17,6 +17,7 @@ static void ch_export__clear(struct ch_export *c)
 	output__free(c->output);
 	strbuf__free(&c->b);
 	strbuf__free(&c->insert);
+	free(c->table);
 }
 
 static int for_each_recording(struct ch_export *c, int (*each)(struct ch_export *c, void *arg),
@@ -177,7 +178,9 @@ static int put_all_rows(struct ch_export *c, const char *table)
 			return put_table_rows(c, &ch_tables[i]);
 	if (!strchr(table, ':'))
 		return no_table(table);
-	c->table = table;
+	c->table = ch_unescaped(table);
+	if (!c->table)
+		return -ENOMEM;
 	err = for_each_recording(c, put_rows, NULL);
 	return !err && !c->insert.len ? no_table(table) : err;
 }

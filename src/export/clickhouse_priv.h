@@ -49,7 +49,7 @@ struct ch_export {
 	const char *path; /* of it */
 	struct strbuf b;
 	uint64_t nr_rows;
-	const char *table; /* of an event type; NULL: events of all types are read */
+	char *table; /* of an event type, not escaped; NULL: events of all types are read */
 	struct strbuf insert; /* the statement before its rows; empty: no row yet */
 	int damage; /* of a recording: -EBADMSG; what is before it is exported */
 	/* of the recording */
@@ -66,6 +66,8 @@ struct ch_export {
 /* Untrusted text: control bytes and bytes that are not UTF-8 as \xNN, a backslash before quote. */
 void ch_put_escaped(struct strbuf *b, const char *s, size_t len, char quote);
 void ch_put_text(struct strbuf *b, const char *s);
+/* What ch_put_text() wrote as s, owned by the caller; NULL: out of memory. */
+char *ch_unescaped(const char *s);
 void ch_put_name(struct strbuf *b, const char *name); /* an identifier, in backquotes */
 void ch_put_time(struct strbuf *b, uint64_t wall_ns); /* 2026-01-02 03:04:05 */
 void ch_uuid(const uint8_t v[16], char ret_text[UUID_TEXT + 1]);

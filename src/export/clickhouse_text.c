@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Values as ClickHouse's format TabSeparated has them. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "clickhouse_priv.h"
 #include "log.h"
+#include "text.h"
 
 #define PIECE (128u << 10) /* bytes per write(2) */
 
@@ -39,6 +41,25 @@ void ch_put_escaped(struct strbuf *b, const char *s, size_t len, char quote)
 void ch_put_text(struct strbuf *b, const char *s)
 {
 	ch_put_escaped(b, s, strlen(s), 0);
+}
+
+char *ch_unescaped(const char *s)
+{
+	char *raw = malloc(strlen(s) + 1), *to = raw;
+	uint8_t byte;
+
+	while (raw && *s) {
+		if (s[0] == '\\' && s[1] == 'x' && text__hex_bytes(s + 2, &byte, 1) && byte) {
+			*to++ = (char)byte;
+			s += strlen("\\x00");
+			continue;
+		}
+		s += s[0] == '\\' && s[1] == '\\';
+		*to++ = *s++;
+	}
+	if (raw)
+		*to = '\0';
+	return raw;
 }
 
 void ch_put_name(struct strbuf *b, const char *name)

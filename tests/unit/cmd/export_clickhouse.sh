@@ -23,7 +23,7 @@ rows()
 	"$stackonce" export clickhouse -q --rows "$@" 2>>errors | sed 1d
 }
 
-for kind in fleet fleet-other flags; do
+for kind in fleet fleet-other flags hostile; do
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 cp "$golden/demo.stk" "$golden/waits.stk" .
@@ -73,6 +73,12 @@ done
 "$stackonce" export clickhouse --rows syscalls:sys_enter_futex waits.stk fleet.stk >out 2>err &&
 	fail "other fields follow the same statement"
 grep -q "'fleet.stk': the fields of syscalls:sys_enter_futex are not those" err || cat err
+
+# each name that is printed has rows, whatever it is
+"$stackonce" export clickhouse --tables hostile.stk | while IFS= read -r table; do
+	rows "$table" hostile.stk | grep -q . || printf "%s\n" "$table"
+done >without
+[ ! -s without ] || fail "tables without rows: $(cat without)"
 
 # no rows are no statement
 "$stackonce" export clickhouse --rows losses demo.stk >out 2>err || fail "no losses"
