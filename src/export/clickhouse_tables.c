@@ -403,9 +403,7 @@ static void put_place(const struct walk *w, const struct stk_frame *f)
 		put_meta(w->c, "kernel.build_id");
 	else
 		put_text(b, "");
-	put_number(b, f->kind == STK_FRAME_KERNEL && f->sym && !f->mod && keys->text ?
-			      f->ip - keys->text :
-			      0);
+	put_number(b, stack_keys__is_text(keys, f) ? f->ip - keys->text : 0);
 }
 
 static int put_frame(struct walk *w, unsigned int i)

@@ -75,11 +75,15 @@ static struct stack_key finish(SHA2_CTX *sha)
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
+bool stack_keys__is_text(const struct stack_keys *k, const struct stk_frame *f)
+{
+	return f->kind == STK_FRAME_KERNEL && f->sym && !f->mod && k->build_id_len && k->text &&
+	       f->ip - k->text < KERNEL_SIZE;
+}
+
 static void put_kernel_frame(SHA2_CTX *sha, const struct stack_keys *k, const struct stk_frame *f)
 {
-	bool is_text = k->build_id_len && k->text && f->ip - k->text < KERNEL_SIZE;
-
-	if (f->sym && !f->mod && is_text) {
+	if (stack_keys__is_text(k, f)) {
 		put_u8(sha, KEY_KERNEL_TEXT);
 		put_bytes(sha, k->build_id, k->build_id_len);
 		put_le(sha, f->ip - k->text, 8);

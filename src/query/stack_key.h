@@ -6,6 +6,7 @@
 #ifndef QUERY_STACK_KEY_H
 #define QUERY_STACK_KEY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "stackonce.h"
@@ -29,6 +30,11 @@ struct stack_keys {
 /* r is borrowed, reads one recording, and has read its metadata. */
 void stack_keys__init(struct stack_keys *k, struct stk_reader *r);
 
+/*
+ * Whether it is a function of the kernel's own text, whose distance from k->text is the same
+ * wherever that is; other functions without a module are not, as those of trampolines.
+ */
+bool stack_keys__is_text(const struct stack_keys *k, const struct stk_frame *f);
 struct stack_key stack_key__of_frame(const struct stack_keys *k, const struct stk_frame *f);
 /* From the keys of its frames, innermost first. */
 struct stack_key stack_key__of_frames(enum stk_stack_end end, const struct stack_key *frames,

@@ -45,7 +45,7 @@ struct switch_record {
 struct host {
 	struct stk_writer *w;
 	const char *name, *boot_id, *text_meta;
-	uint64_t text, module, jit, clock;
+	uint64_t text, trampoline, module, jit, clock;
 	uint32_t pid;
 	bool is_other;
 	uint32_t app, libc, jit_file, gone;
@@ -84,6 +84,7 @@ static void add_symbols(const struct host *h)
 {
 	ok(stk_writer__symbol(h->w, h->text + 0x1000, 0x800, "futex_wait", ""), "symbol");
 	ok(stk_writer__symbol(h->w, h->text + 0x2000, 0x800, "do_syscall_64", ""), "symbol");
+	ok(stk_writer__symbol(h->w, h->trampoline, 0x40, "disk_trampoline", ""), "symbol");
 	ok(stk_writer__symbol(h->w, h->module + 0x40, 0x100, "disk_wait", "demo_mod"), "symbol");
 }
 
@@ -159,10 +160,10 @@ static uint32_t stack(const struct host *h, const uint64_t *frames, unsigned int
 
 static uint32_t kernel_stack(const struct host *h, bool in_module)
 {
-	const uint64_t frames[] = { in_module ? h->module + 0x61 : h->text + 0x1034,
-				    h->text + 0x2078 };
+	const uint64_t short_one[] = { h->text + 0x1034, h->text + 0x2078 };
+	const uint64_t long_one[] = { h->module + 0x61, h->trampoline + 0x10, h->text + 0x2078 };
 
-	return stack(h, frames, 2);
+	return in_module ? stack(h, long_one, 3) : stack(h, short_one, 2);
 }
 
 /* 0 to 4: through a file, generated code, unknown memory, a file without an id, an unknown end. */
@@ -242,6 +243,7 @@ static void make(const char *path, bool is_other_host)
 						     "00000000-0000-4000-8000-000000000001",
 			  .text = is_other_host ? 0xffffffff9ce00000 : 0xffffffff81000000,
 			  .text_meta = is_other_host ? "0xffffffff9ce00000" : "0xffffffff81000000",
+			  .trampoline = is_other_host ? 0xffffa00012345000 : 0xffffa00000054000,
 			  .module = is_other_host ? 0xffffffffc0700000 : 0xffffffffc0200000,
 			  .jit = is_other_host ? 0x5000 : 0x1000,
 			  .clock = is_other_host ? 901000000000 : 101000000000,
