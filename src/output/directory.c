@@ -133,6 +133,27 @@ static int failed(const struct output_dir *d, int err)
 	return log_err(err, "create '%s'", d->path);
 }
 
+/* A directory may have more files than the limit of open ones usually allows. */
+static bool may_open_more(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= limit.rlim_max)
+		return false;
+	limit.rlim_cur = limit.rlim_max;
+	return !setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* openat() that raises the limit; the descriptor or a negative errno. */
+static int open_at(int dir, const char *name, int flags)
+{
+	int fd = openat(dir, name, flags | O_CLOEXEC, 0666);
+
+	if (fd < 0 && errno == EMFILE && may_open_more())
+		fd = openat(dir, name, flags | O_CLOEXEC, 0666);
+	return fd < 0 ? -errno : fd;
+}
+
 /* The directory beside the final one that the files are in while they have names. */
 static int make_temporary(struct output_dir *d)
 {
@@ -147,35 +168,21 @@ static int make_temporary(struct output_dir *d)
 		*d->temp = '\0';
 		return err;
 	}
-	d->temp_fd = openat(d->place.dir, d->temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return d->temp_fd < 0 ? -errno : 0;
+	d->temp_fd = open_at(d->place.dir, d->temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	return MIN(d->temp_fd, 0);
 }
 
 static int create(struct output_dir *d, const char *name, bool *ret_is_named)
 {
-	int fd = -1, err;
+	int fd = -EOPNOTSUPP, err;
 
 	if (d->temp_fd < 0 && !access("/proc/self/fd", X_OK))
-		fd = openat(d->place.dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-	*ret_is_named = fd < 0 && errno != EMFILE;
+		fd = open_at(d->place.dir, ".", O_TMPFILE | O_WRONLY);
+	*ret_is_named = fd < 0 && fd != -EMFILE;
 	if (!*ret_is_named)
-		return fd < 0 ? -errno : fd;
+		return fd;
 	err = d->temp_fd < 0 ? make_temporary(d) : 0;
-	if (err)
-		return err;
-	fd = openat(d->temp_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	return fd < 0 ? -errno : fd;
-}
-
-/* A directory may have more files than the limit of open ones usually allows. */
-static bool may_open_more(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= limit.rlim_max)
-		return false;
-	limit.rlim_cur = limit.rlim_max;
-	return !setrlimit(RLIMIT_NOFILE, &limit);
+	return err ?: open_at(d->temp_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
 }
 
 int output_dir__create(struct output_dir *d, const char *name, int *ret_fd)
@@ -187,8 +194,6 @@ int output_dir__create(struct output_dir *d, const char *name, int *ret_fd)
 		return failed(d, -ENOMEM);
 	}
 	f.fd = create(d, name, &f.is_named);
-	if (f.fd == -EMFILE && may_open_more())
-		f.fd = create(d, name, &f.is_named);
 	if (f.fd < 0) {
 		free(f.name);
 		return log_err(f.fd, "create '%s' in '%s'", name, d->path);
@@ -282,6 +287,7 @@ static int replace(struct output_dir *d)
 
 	if (err)
 		return failed(d, err);
+	may_open_more(); /* the check opens files */
 	err = check_existing(d);
 	if (err)
 		return err;

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -198,6 +199,44 @@ static void test_changed(void **state)
 	assert_int_equal(names(), 2);
 }
 
+/* Only so many more files may be open; the caller restores the limit. */
+static struct rlimit limit_open_files(unsigned int more)
+{
+	struct rlimit before, limit;
+	int fd = dup(0);
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit = before;
+	limit.rlim_cur = fd + more;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	return before;
+}
+
+/* Wherever the limit of open files is reached, it is raised. */
+static void test_limit(void **state)
+{
+	struct output_dir *d;
+	struct rlimit before;
+
+	for (unsigned int i = 0; i < 16; i++) {
+		without_proc = i & 1;
+		assert_int_equal(open_directory("dir", true, &d), 0);
+		before = limit_open_files(i / 2);
+		add(d, "main", "text");
+		add(d, "a1", "text");
+		add(d, "a2", "text");
+		assert_int_equal(output_dir__commit(d), 0);
+		output_dir__free(d);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		expect("dir/main", "text");
+		expect("dir/a2", "text");
+		assert_int_equal(names(), 1);
+	}
+	without_proc = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +244,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_replaced, directory__enter, directory__leave),
 		cmocka_unit_test_setup_teardown(test_refused, directory__enter, directory__leave),
 		cmocka_unit_test_setup_teardown(test_changed, directory__enter, directory__leave),
+		cmocka_unit_test_setup_teardown(test_limit, directory__enter, directory__leave),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
