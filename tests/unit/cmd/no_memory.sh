@@ -30,11 +30,26 @@ fail()
 	failed=$((failed + 1))
 }
 
+# add_trace FILE: what is in a trace, but for its uuid, which is another one each time
+add_trace()
+{
+	[ -d trace ] || return 0
+	sed '/uuid = /d' trace/metadata >>"$1"
+	for stream in trace/[!m]*; do
+		tail -c +21 "$stream" >>"$1"
+	done
+	rm -r trace
+}
+
 # An allocation that does not exist cannot fail; some that do are not needed.
 check()
 {
 	nr=0 in_a_row=0 seen=0
-	"$stackonce" "$@" small.stk >want 2>err </dev/null || fail "$@"
+	"$stackonce" "$@" small.stk >want 2>err </dev/null || {
+		grep 'built without protobuf-c' err && return
+		fail "$@"
+	}
+	add_trace want
 	while [ $in_a_row -lt 40 ]; do
 		nr=$((nr + 1)) in_a_row=$((in_a_row + 1))
 		rm -f file
@@ -42,6 +57,7 @@ check()
 			>out 2>err </dev/null
 		code=$?
 		if [ $code -eq 0 ]; then
+			add_trace out
 			cmp -s want out || fail "$@"
 			continue
 		fi
@@ -71,4 +87,6 @@ check export clickhouse --rows sched:sched_switch
 check export clickhouse --rows stacks
 check export clickhouse --tables
 check export clickhouse --schema
+check export ctf -q --force -o trace
+check export pprof --no-symbols -q -o -
 [ $failed -eq 0 ]
