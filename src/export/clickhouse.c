@@ -147,14 +147,15 @@ static int put_rows(struct ch_export *c, void *arg)
 
 static int no_table(const char *table)
 {
-	log_err(0,
-		strcmp(table, "events") ?
-			"--rows %s: no event belongs to such a table; --tables prints those that "
-			"have rows" :
-			"--rows %s: it shows the tables of all event types and has no rows of its "
-			"own; --tables prints those",
-		table);
-	return -ENOENT;
+	if (!strcmp(table, "events"))
+		return log_why(-ENOENT,
+			       "--rows %s: it shows the tables of all event types and has no rows "
+			       "of its own; --tables prints those",
+			       table);
+	return log_why(-ENOENT,
+		       "--rows %s: no event belongs to such a table; --tables prints those that "
+		       "have rows",
+		       table);
 }
 
 static int put_table_rows(struct ch_export *c, const struct ch_table *t)

@@ -124,8 +124,8 @@ static int fields__of(const struct stk_event_type *t, struct fields *ret_fields)
 	else
 		fields__clear(&f);
 	if (err == -E2BIG)
-		log_err(0, "the event %s:%s has more than %d fields", stk_event_type__system(t),
-			stk_event_type__name(t), MAX_FIELDS);
+		return log_why(err, "the event %s:%s has more than %d fields",
+			       stk_event_type__system(t), stk_event_type__name(t), MAX_FIELDS);
 	return err;
 }
 
@@ -254,11 +254,10 @@ static int begin_type(struct events *ev, const struct stk_event_type *t)
 	}
 	if (!strcmp(c->insert.s, insert.s))
 		return 0;
-	log_err(0,
-		"'%s': the fields of %s are not those of the events before, and an INSERT has the "
-		"same columns for all rows: export what differs apart",
-		stk_reader__path(c->src->reader) ?: "", c->table);
-	return -EINVAL;
+	return log_why(-EINVAL,
+		       "'%s': the fields of %s are not those of the events before, and an INSERT "
+		       "has the same columns for all rows: export what differs apart",
+		       stk_reader__path(c->src->reader) ?: "", c->table);
 }
 
 /* 1: an event of the table, 0: of another one. */

@@ -72,7 +72,7 @@ static int find_uuid(struct ch_export *c)
 	if (text)
 		text__hex_bytes(text, uuid, sizeof(uuid));
 	if (!memcmp(uuid, none, sizeof(uuid)))
-		return log_err(-EINVAL, "the recording '%s' has no uuid, which its rows need",
+		return log_why(-EINVAL, "the recording '%s' has no uuid, which its rows need",
 			       stk_reader__path(c->src->reader) ?: "");
 	ch_uuid(uuid, c->recording);
 	return 0;

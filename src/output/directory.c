@@ -33,7 +33,7 @@ struct output_dir {
 };
 
 /* Logs a refusal that is not due to a failed system call. */
-#define refuse(...) (log_err(0, __VA_ARGS__) ?: -EPERM)
+#define refuse(...) log_why(-EPERM, __VA_ARGS__)
 
 /* ---- an existing directory ------------------------------------------------------------------- */
 
