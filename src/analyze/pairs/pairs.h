@@ -81,7 +81,7 @@ struct pairs_opts {
 	 */
 	const char *start_if;
 	bool single; /* starts of a key do not nest: the next replaces the open one */
-	bool quiet; /* -ENOENT of pairs__add() is not logged: nobody asked for these pairs */
+	bool quiet; /* do not log -ENOENT of pairs__add(): the pairs are chosen by default */
 	unsigned int top; /* number of slowest pairs per group and of oldest open starts kept */
 	enum pairs_weigh weigh;
 };
