@@ -84,7 +84,9 @@ static void export_run__free(struct export_run *x)
 /* -ECANCELED: a message has been printed. */
 static int cancel(int err, const struct export *ex)
 {
-	if (err && err != -ENOENT && err != -ECANCELED)
+	if (err == -ENOBUFS)
+		export__failed(ex->rd.reader, ex->output, err);
+	else if (err && err != -ENOENT && err != -ECANCELED)
 		log_err(err, "match starts and ends");
 	return err ? -ECANCELED : 0;
 }

@@ -162,7 +162,7 @@ static int add_events(struct ctf *c, int *ret_damage)
 	/* once the budget is exhausted, nothing more is read */
 	if (!err && n != -ENOBUFS)
 		err = add_losses(c, UINT64_MAX);
-	*ret_damage = err == -ENOBUFS ? log_err(err, "export the recording") : n;
+	*ret_damage = err == -ENOBUFS ? export__failed(c->src->reader, "", err) : n;
 	return err == -ENOBUFS ? 0 : err;
 }
 

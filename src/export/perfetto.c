@@ -237,7 +237,7 @@ int export__perfetto(const struct export_source *src, const struct output_opts *
 		return damage;
 	err = err ?: pf_out__finish(&pf->out);
 	if (err)
-		return log_err(err, "write '%s'", opts->path);
+		return export__failed(src->reader, opts->path, err);
 	err = output__commit(output);
 	if (err)
 		return err;

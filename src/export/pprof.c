@@ -279,7 +279,7 @@ static int write_file(struct pprof *p, const struct output *output, const struct
 		log_err(0, "'%s': a sum exceeds 2^63: select fewer events",
 			p->stacks->weight ?: "cpu");
 	else if (err)
-		log_err(err, "write '%s'", opts->path);
+		export__failed(p->stacks->reader, opts->path, err);
 	return err;
 }
 

@@ -94,6 +94,9 @@ static inline int export_source__next_recording(const struct export_source *src)
 	return src->next_recording ? src->next_recording(src->ctx) : 0;
 }
 
+/* Logs that writing to path failed; the budget is that of the recording.  Returns err. */
+int export__failed(const struct stk_reader *r, const char *path, int err);
+
 /* The name of a frame's function as it is shown, valid as long as src; NULL: unknown. */
 const char *export_source__function(const struct export_source *src, const struct stk_frame *f);
 

@@ -264,7 +264,7 @@ static int write_file(struct speedscope *s, const struct output_opts *opts)
 		log_err(0, "'%s': a sum exceeds 2^64: select fewer events",
 			s->stacks->weight ?: "time");
 	else if (err)
-		log_err(err, "write '%s'", opts->path);
+		export__failed(s->stacks->reader, opts->path, err);
 	return err;
 }
 

@@ -32,6 +32,13 @@ refused()
 		failed=1
 		return
 	fi
+	# the file that is written has no part in it
+	if [ "${1%% *}" = export ] && ! grep -q "$dir/$2.stk" "$dir/err"; then
+		echo "not ok $1 of $2: the message does not name the recording"
+		cat "$dir/err"
+		failed=1
+		return
+	fi
 	if [ "$(wc -l <"$dir/err")" -ne 1 ]; then
 		echo "not ok $1 of $2: more than one message"
 		cat "$dir/err"
