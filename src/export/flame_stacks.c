@@ -9,6 +9,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "log.h"
+#include "named_frames.h"
 #include "stacks.h"
 #include "strbuf.h"
 
@@ -36,12 +37,7 @@ static int push(struct flame_stack *s, struct flame_frame frame)
 /* "xz+0x560c", or the address alone. */
 static int push_unnamed(struct flame_stack *s, const struct stk_frame *f, enum flame_kind kind)
 {
-	if (f->mod) {
-		strbuf__puts(&s->texts, f->mod);
-		strbuf__putc(&s->texts, '+');
-	}
-	strbuf__puts(&s->texts, "0x");
-	strbuf__hex(&s->texts, f->ip, 0);
+	export_frame__put_unnamed(f, &s->texts);
 	strbuf__putc(&s->texts, '\0');
 	return strbuf__failed(&s->texts) ? -ENOMEM : push(s, (struct flame_frame){ .kind = kind });
 }
@@ -77,8 +73,7 @@ static int push_frame(struct flame_stack *s, struct user_names *n, const struct 
 		return err;
 	if (!f->sym)
 		return push_unnamed(s, f, frame.kind);
-	if (n && f->kind == STK_FRAME_USER)
-		frame.name = user_names__function(n, f->sym);
+	frame.name = user_names__of_frame(n, f);
 	return push(s, frame);
 }
 

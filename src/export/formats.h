@@ -24,7 +24,6 @@ struct export_format {
 	const char *by;
 	bool by_event; /* it needs groups with events of one type */
 	bool boots; /* it takes recordings of several boots, also without --by */
-	bool frames; /* it has events, and names frames: --inline makes sense */
 	bool each; /* exports recordings one by one, from files, by default to standard output */
 };
 

@@ -71,9 +71,7 @@ static void look_up(struct export_frames *f, struct export_frame *ret)
 	const struct name_line *lines;
 	unsigned int nr = user_names__lines(f->names, frame, &lines);
 
-	ret->function = frame->sym && frame->kind == STK_FRAME_USER ?
-				user_names__function(f->names, frame->sym) :
-				frame->sym;
+	ret->function = user_names__of_frame(f->names, frame);
 	if (!nr)
 		return;
 	ret->source = lines[nr - 1].source;
@@ -123,10 +121,15 @@ void export_frame__put_name(const struct export_frame *f, struct strbuf *b)
 		strbuf__puts(b, f->function);
 		return;
 	}
-	if (f->frame.mod) {
-		strbuf__puts(b, f->frame.mod);
+	export_frame__put_unnamed(&f->frame, b);
+}
+
+void export_frame__put_unnamed(const struct stk_frame *f, struct strbuf *b)
+{
+	if (f->mod) {
+		strbuf__puts(b, f->mod);
 		strbuf__putc(b, '+');
 	}
 	strbuf__puts(b, "0x");
-	strbuf__hex(b, f->frame.ip, 0);
+	strbuf__hex(b, f->ip, 0);
 }

@@ -56,5 +56,7 @@ const struct export_frame *export_frames__get(const struct export_frames *f, uin
 
 /* The function, not escaped; without a name "xz+0x560c", or the address alone. */
 void export_frame__put_name(const struct export_frame *f, struct strbuf *b);
+/* The same of a frame without a function. */
+void export_frame__put_unnamed(const struct stk_frame *f, struct strbuf *b);
 
 #endif /* EXPORT_NAMED_FRAMES_H */

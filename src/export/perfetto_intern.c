@@ -6,7 +6,6 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "names/user_names.h"
 #include "perfetto_priv.h"
 #include "seeded_hash.h"
 
@@ -209,9 +208,7 @@ static int find_frame(struct pf_intern *in, const struct pf_frame *f, uint64_t *
 
 static int frame_id(struct pf_intern *in, const struct stk_frame *f, uint64_t *ret_id)
 {
-	const char *name = f->sym && f->kind == STK_FRAME_USER && in->src->names ?
-				   user_names__function(in->src->names, f->sym) :
-				   f->sym;
+	const char *name = export_source__function(in->src, f);
 	/* As in Perfetto's own stacks, the address of a caller is within its call. */
 	struct pf_frame frame = { .pc = f->ip - (f->ip && !f->exact) };
 	uint64_t function = 0;

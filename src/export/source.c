@@ -19,7 +19,5 @@ int export__failed(const struct stk_reader *r, const char *path, int err)
 
 const char *export_source__function(const struct export_source *src, const struct stk_frame *f)
 {
-	return src->names && f->sym && f->kind == STK_FRAME_USER ?
-		       user_names__function(src->names, f->sym) :
-		       f->sym;
+	return user_names__of_frame(src->names, f);
 }

@@ -134,6 +134,11 @@ const char *user_names__function(struct user_names *n, const char *sym)
 	return n->shown[i];
 }
 
+const char *user_names__of_frame(struct user_names *n, const struct stk_frame *f)
+{
+	return n && f->sym && f->kind == STK_FRAME_USER ? user_names__function(n, f->sym) : f->sym;
+}
+
 /* ---- source lines ---------------------------------------------------------------------------- */
 
 static int look_up_lines(struct user_names *n, uint32_t number, uint64_t offset,

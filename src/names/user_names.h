@@ -60,6 +60,8 @@ void user_names__free(struct user_names *n);
 
 /* The demangled name of a function; the same pointer for the same sym until user_names__free(). */
 const char *user_names__function(struct user_names *n, const char *sym);
+/* The function of a frame as it is shown, user or kernel; NULL: unknown.  n may be NULL. */
+const char *user_names__of_frame(struct user_names *n, const struct stk_frame *f);
 /*
  * With --inline: the functions inlined at the frame, innermost first, and last its own; 0: unknown.
  */

@@ -115,11 +115,6 @@ void file__json(struct json *j, const struct stk_file *file)
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-static const char *function(struct user_names *n, const struct stk_frame *f)
-{
-	return n && f->sym && f->kind == STK_FRAME_USER ? user_names__function(n, f->sym) : f->sym;
-}
-
 void frame__module(struct user_names *n, struct strbuf *b, const struct stk_frame *f)
 {
 	struct stk_file file;
@@ -139,7 +134,7 @@ void frame__module(struct user_names *n, struct strbuf *b, const struct stk_fram
 
 static void put_symbol(struct user_names *n, struct strbuf *b, const struct stk_frame *f)
 {
-	strbuf__text(b, function(n, f));
+	strbuf__text(b, user_names__of_frame(n, f));
 	/* [FTRACE TRAMPOLINE] and the like are not functions. */
 	if (f->kind == STK_FRAME_KERNEL && *f->sym == '[')
 		return;
@@ -210,7 +205,7 @@ void frame__function(struct user_names *n, struct strbuf *b, const struct stk_fr
 	if (f->guessed)
 		strbuf__puts(b, "? ");
 	if (f->sym)
-		strbuf__text(b, function(n, f));
+		strbuf__text(b, user_names__of_frame(n, f));
 	else
 		put_unnamed(n, b, f);
 	frame__module(n, b, f);
@@ -280,7 +275,7 @@ void frame__hash(struct user_names *n, struct strbuf *b, const struct stk_frame 
 
 void frame__json_function(struct user_names *n, struct json *j, const struct stk_frame *f)
 {
-	json__string(j, "sym", function(n, f));
+	json__string(j, "sym", user_names__of_frame(n, f));
 	json__string(j, "mod", f->mod);
 	if (f->kind == STK_FRAME_USER)
 		json__maybe(j, "file", f->file, f->file);
@@ -324,7 +319,7 @@ void frame__json(struct user_names *n, struct json *j, const char *key, const st
 {
 	json__object(j, key);
 	json__printf(j, "ip", "0x%" PRIx64, f->ip);
-	json__string(j, "sym", function(n, f));
+	json__string(j, "sym", user_names__of_frame(n, f));
 	json__maybe(j, "off", f->sym, f->off);
 	json__string(j, "mod", f->mod);
 	if (f->kind == STK_FRAME_USER) {
