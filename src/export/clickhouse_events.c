@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "array.h"
 #include "cleanup.h"
@@ -59,52 +60,25 @@ bool ch_is_of_table(const struct stk_event_type *t, const char *table)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* The fields of a type and the names of their columns. */
+/* The fields of a type. */
 struct fields {
 	struct ev_format *format; /* NULL: unparsable, so without fields */
 	struct field_columns columns;
-	char **names; /* by column */
 };
 
 static void fields__clear(struct fields *f)
 {
-	for (unsigned int i = 0; f->names && i < f->columns.nr; i++)
-		free(f->names[i]);
-	free(f->names);
 	field_columns__clear(&f->columns);
 	ev_format__free(f->format);
 	*f = (struct fields){ 0 };
 }
 
-static bool is_taken(const struct fields *f, unsigned int column)
+static bool is_taken(const char *name)
 {
-	const char *name = f->columns.v[column].field->name;
-	unsigned int i;
-
-	for (i = 0; ch_event_columns[i].name; i++)
-		if (!strcmp(ch_event_columns[i].name, name))
-			return true;
-	for (i = 0; i < column; i++)
-		if (!strcmp(f->names[i], name))
+	for (unsigned int i = 0; ch_event_columns[i].name; i++)
+		if (!strcasecmp(ch_event_columns[i].name, name))
 			return true;
 	return false;
-}
-
-static int name_columns(struct fields *f)
-{
-	f->names = calloc(f->columns.nr + 1, sizeof(*f->names));
-	for (unsigned int i = 0; f->names && i < f->columns.nr; i++) {
-		const char *name = f->columns.v[i].field->name;
-
-		/* as in `stackonce sql` */
-		if (!is_taken(f, i))
-			f->names[i] = strdup(name);
-		else if (asprintf(&f->names[i], "%s#%u", name, i + 1) < 0)
-			f->names[i] = NULL;
-		if (!f->names[i])
-			return -ENOMEM;
-	}
-	return f->names ? 0 : -ENOMEM;
 }
 
 static int fields__of(const struct stk_event_type *t, struct fields *ret_fields)
@@ -118,7 +92,7 @@ static int fields__of(const struct stk_event_type *t, struct fields *ret_fields)
 		err = ev_format__parse(text, strlen(text), &f.format);
 	if (err == -ENOMEM)
 		return -ECANCELED; /* it logs that */
-	err = field_columns__of(f.format, MAX_FIELDS, &f.columns) ?: name_columns(&f);
+	err = field_columns__of(f.format, MAX_FIELDS, is_taken, &f.columns);
 	if (!err)
 		*ret_fields = f;
 	else
@@ -159,7 +133,7 @@ static void put_alter(struct strbuf *b, const char *table, const struct fields *
 	ch_put_name(b, table);
 	for (unsigned int i = 0; i < f->columns.nr; i++) {
 		strbuf__puts(b, i ? ", ADD COLUMN IF NOT EXISTS " : " ADD COLUMN IF NOT EXISTS ");
-		ch_put_name(b, f->names[i]);
+		ch_put_name(b, f->columns.v[i].name);
 		strbuf__printf(b, " %s CODEC(ZSTD)", type_of(&f->columns.v[i]));
 	}
 	strbuf__puts(b, ";\n\n");
@@ -183,7 +157,7 @@ int ch_put_type(struct strbuf *b, const struct stk_event_type *t)
 			       c->name, c->type, c->codec);
 	for (i = 0; i < f.columns.nr; i++) {
 		strbuf__puts(b, ",\n    ");
-		ch_put_name(b, f.names[i]);
+		ch_put_name(b, f.columns.v[i].name);
 		strbuf__printf(b, " %s CODEC(ZSTD)", type_of(&f.columns.v[i]));
 	}
 	strbuf__puts(b, "\n)\nENGINE = ReplacingMergeTree\nPARTITION BY toDate(_time)\n"
@@ -201,7 +175,7 @@ static void put_insert(struct strbuf *b, const char *table, const struct fields 
 		strbuf__printf(b, "%s`%s`", c == ch_event_columns ? " (" : ", ", c->name);
 	for (unsigned int i = 0; i < f->columns.nr; i++) {
 		strbuf__puts(b, ", ");
-		ch_put_name(b, f->names[i]);
+		ch_put_name(b, f->columns.v[i].name);
 	}
 	strbuf__puts(b, ") FORMAT TabSeparated\n");
 }

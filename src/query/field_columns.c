@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "array.h"
 #include "cleanup.h"
@@ -39,8 +40,23 @@ static bool is_hidden(const struct field_columns *c, const struct ev_field *fiel
 	return false;
 }
 
+static int name_column(struct field_columns *c, unsigned int at, bool (*is_taken)(const char *name))
+{
+	struct field_column *column = &c->v[at];
+	const char *name = column->field->name;
+	bool taken = is_taken(name);
+
+	for (unsigned int i = 0; !taken && i < at; i++)
+		taken = !strcasecmp(c->v[i].field->name, name);
+	if (!taken)
+		column->name = strdup(name);
+	else if (asprintf(&column->name, "%s#%u", name, at + 1) < 0)
+		column->name = NULL;
+	return column->name ? 0 : -ENOMEM;
+}
+
 int field_columns__of(const struct ev_format *format, unsigned int max,
-		      struct field_columns *ret_columns)
+		      bool (*is_taken)(const char *name), struct field_columns *ret_columns)
 {
 	struct field_columns c = { 0 };
 	unsigned int i;
@@ -53,7 +69,9 @@ int field_columns__of(const struct ev_format *format, unsigned int max,
 		if (field->is_common || is_hidden(&c, field))
 			continue;
 		column.text = string_of(format, field);
-		err = c.nr == max ? -E2BIG : array__append(&c.v, &c.nr, column);
+		err = c.nr == max			 ? -E2BIG :
+		      array__append(&c.v, &c.nr, column) ?:
+							   name_column(&c, c.nr - 1, is_taken);
 	}
 	if (err)
 		field_columns__clear(&c);
@@ -64,6 +82,8 @@ int field_columns__of(const struct ev_format *format, unsigned int max,
 
 void field_columns__clear(struct field_columns *c)
 {
+	for (unsigned int i = 0; i < c->nr; i++)
+		free(c->v[i].name);
 	free(c->v);
 	*c = (struct field_columns){ 0 };
 }

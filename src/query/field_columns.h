@@ -16,6 +16,7 @@ struct strbuf;
 struct field_column {
 	const struct ev_field *field;
 	const struct ev_field *text; /* the string that the field points to; NULL: none recorded */
+	char *name; /* of the field; NAME#3 if that is taken and it is the third column */
 };
 
 struct field_columns {
@@ -23,9 +24,12 @@ struct field_columns {
 	unsigned int nr;
 };
 
-/* -E2BIG: more than max; -ENOMEM.  format may be NULL, which has no columns. */
+/*
+ * -E2BIG: more than max; -ENOMEM.  format may be NULL, which has no columns.  is_taken: whether a
+ * column that is no field has this name.  SQL takes names that differ in case for the same.
+ */
 int field_columns__of(const struct ev_format *format, unsigned int max,
-		      struct field_columns *ret_columns);
+		      bool (*is_taken)(const char *name), struct field_columns *ret_columns);
 void field_columns__clear(struct field_columns *c);
 
 /* Whether its values are text, unless no string was recorded with an event. */

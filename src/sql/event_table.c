@@ -105,16 +105,10 @@ static const char *declared(const struct field_column *c)
 	return f->size == 8 && !f->is_signed ? "UNSIGNED INTEGER" : "INTEGER";
 }
 
-static bool is_taken(const struct event_table *t, unsigned int field)
+static bool is_taken(const char *name)
 {
-	unsigned int i;
-
-	for (i = 0; i < NR_EVENT_COLUMNS; i++)
-		if (!sqlite3_stricmp(value_names[column_values[i]].column,
-				     t->fields.v[field].field->name))
-			return true;
-	for (i = 0; i < field; i++)
-		if (!sqlite3_stricmp(t->fields.v[i].field->name, t->fields.v[field].field->name))
+	for (unsigned int i = 0; i < NR_EVENT_COLUMNS; i++)
+		if (!sqlite3_stricmp(value_names[column_values[i]].column, name))
 			return true;
 	return false;
 }
@@ -137,12 +131,7 @@ static char *declaration(const struct event_table *t)
 	for (i = 0; i < t->fields.nr; i++) {
 		const struct field_column *c = &t->fields.v[i];
 
-		/* names that SQLite takes for the same get a number */
-		if (is_taken(t, i))
-			sql = sqlite3_mprintf("%z,\"%w#%u\" %s", sql, c->field->name, i + 1,
-					      declared(c));
-		else
-			sql = sqlite3_mprintf("%z,\"%w\" %s", sql, c->field->name, declared(c));
+		sql = sqlite3_mprintf("%z,\"%w\" %s", sql, c->name, declared(c));
 	}
 	return sql;
 }
@@ -165,7 +154,7 @@ static int table_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
 	t->def = aux;
 	if (t->def->kind == TABLE_TYPE)
 		err = field_columns__of(sql_recording__format(t->def->rec, t->def->type),
-					MAX_FIELDS, &t->fields);
+					MAX_FIELDS, is_taken, &t->fields);
 	rc = err == -E2BIG ? SQLITE_TOOBIG : err ? SQLITE_NOMEM : SQLITE_OK;
 	if (!rc) {
 		sql = declaration(t);

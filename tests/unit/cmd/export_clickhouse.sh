@@ -74,6 +74,13 @@ done
 	fail "other fields follow the same statement"
 grep -q "'fleet.stk': the fields of syscalls:sys_enter_futex are not those" err || cat err
 
+# a field has the same column as in sql, also one whose name differs from another only in case
+"$stackonce" sql --csv fleet.stk "SELECT name FROM pragma_table_info('syscalls:sys_enter_futex')" |
+	tr -d '\r' | sed '1,/^_ustack/d' >want
+"$stackonce" export clickhouse -q --rows syscalls:sys_enter_futex fleet.stk | head -n 1 |
+	grep -o '`[^`]*`' | tr -d '`' | sed '1,/^_ustack/d' >got
+grep -q '^VAL#5$' want && cmp -s want got || fail "columns: $(cat got), and in sql: $(cat want)"
+
 # each name that is printed has rows, whatever it is
 "$stackonce" export clickhouse --tables hostile.stk | while IFS= read -r table; do
 	rows "$table" hostile.stk | grep -q . || printf "%s\n" "$table"

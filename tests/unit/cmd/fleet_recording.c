@@ -17,6 +17,7 @@ static const char format[] = "name: sys_enter_futex\nID: 77\n" COMMON
 			     "\tfield:u32 * uaddr;\toffset:16;\tsize:8;\tsigned:0;\n"
 			     "\tfield:int op;\toffset:24;\tsize:8;\tsigned:0;\n"
 			     "\tfield:u32 val;\toffset:32;\tsize:8;\tsigned:0;\n"
+			     "\tfield:u32 VAL;\toffset:32;\tsize:4;\tsigned:0;\n"
 			     "\nprint fmt: \"uaddr: 0x%08lx, op: 0x%08lx, val: 0x%08lx\", "
 			     "((unsigned long)(REC->uaddr)), ((unsigned long)(REC->op)), "
 			     "((unsigned long)(REC->val))\n";
