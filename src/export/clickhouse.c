@@ -197,14 +197,9 @@ static int put_all(struct ch_export *c)
 /* The errors that have no message yet. */
 static int log_end(const struct ch_export *c, int err)
 {
-	const char *path = stk_reader__path(c->src->reader) ?: "";
-
 	if (err == -ENOMEM)
-		return log_err(err, "export '%s'", path);
-	return err == -ENOBUFS ?
-		       log_err(err, "'%s' demands more memory than a recording of its size needs",
-			       path) :
-		       err;
+		return log_err(err, "export '%s'", stk_reader__path(c->src->reader) ?: "");
+	return err == -ENOBUFS ? export__failed(c->src->reader, c->path, err) : err;
 }
 
 int export__clickhouse(const struct export_source *src, const struct output_opts *output,

@@ -5,27 +5,15 @@
 # the document that inserts recordings keeps what was not inserted.
 set -u
 stackonce=$(realpath "$1") make=$(realpath "$2") golden=$(realpath "$3") document=$(realpath "$4")
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-LC_ALL=C
-export LC_ALL
-failed=0
-
-fail()
-{
-	echo "FAILED: $*"
-	failed=1
-}
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 rows()
 {
 	"$stackonce" export clickhouse -q --rows "$@" 2>>errors | sed 1d
 }
 
-for kind in fleet fleet-other flags hostile; do
-	"$make" "$kind" "$kind.stk" || exit 1
-done
+record fleet fleet-other flags hostile
 cp "$golden/demo.stk" "$golden/waits.stk" .
 
 # several FILEs are each FILE on its own
@@ -102,7 +90,7 @@ head -n 1 out | grep -q '^INSERT INTO' || fail "no statement in the output file"
 
 # the script that inserts, and a server that answers 400 to rows of one host
 sed -n '/^```sh insert$/,/^```$/p' "$document" | grep -v '^```' >insert.sh
-mkdir bin done
+mkdir bin finished
 ln -s "$stackonce" bin/stackonce
 cat >bin/curl <<-'CURL'
 	#!/bin/sh
@@ -114,21 +102,21 @@ chmod +x bin/curl
 # insert EXIT FILES: by a curl that fails like that, or "" for the server
 insert()
 {
-	PATH=$dir/bin:$PATH DIR=done URL=x CURL_FAILS=$1 bash insert.sh 2>err
+	PATH=$dir/bin:$PATH DIR=finished URL=x CURL_FAILS=$1 bash insert.sh 2>err
 	code=$?
-	got=$(cd done && echo *)
+	got=$(cd finished && echo *)
 	[ "$got" = "$2" ] || fail "insert, curl fails with '$1': left are $got: $(cat err)"
 	return $code
 }
 
-cp fleet-other.stk done/1.stk
-cp fleet.stk done/2.stk
-cp fleet.stk done/3.stk
-printf x | dd of=done/3.stk bs=1 seek=1500 conv=notrunc 2>/dev/null
-echo none >done/4.stk
-cp fleet.stk done/5.stk
+cp fleet-other.stk finished/1.stk
+cp fleet.stk finished/2.stk
+cp fleet.stk finished/3.stk
+printf x | dd of=finished/3.stk bs=1 seek=1500 conv=notrunc 2>/dev/null
+echo none >finished/4.stk
+cp fleet.stk finished/5.stk
 insert 7 '1.stk 2.stk 3.stk 4.stk 5.stk' && fail "no server, and inserting succeeds"
 insert '' '1.stk 3.stk.failed 4.stk.failed' && fail "a refused recording, and inserting succeeds"
-rm done/1.stk
+rm finished/1.stk
 insert '' '3.stk.failed 4.stk.failed' || fail "insert nothing: $(cat err)"
-exit "$failed"
+[ "$failed" -eq 0 ]

@@ -7,22 +7,13 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 so=$(realpath "$1") make=$(realpath "$2") split=$(realpath "$3") odd=$(realpath "$4")
 golden=$here/../../golden
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failed=0
-
-fail()
-{
-	echo "FAILED: $*"
-	failed=$((failed + 1))
-}
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 kinds='small empty long abrupt hostile aliases losses flags strings user user-hostile guesses
 	latency lifecycle zombies wakers selected stalls addresses annotate replaced profile'
-for kind in $kinds; do
-	"$make" "$kind" "$kind.stk" || exit 1
-done
+# shellcheck disable=SC2086 # a list of kinds
+record $kinds
 "$split" time 2 latency.stk segment || exit 1
 
 # ---- the directory ------------------------------------------------------------------------------

@@ -5,29 +5,20 @@
 #   no_memory.sh STACKONCE MAKE_RECORDING NO_MEMORY_SO
 set -u
 stackonce=$(realpath "$1") make=$(realpath "$2") preload=$(realpath "$3")
-LC_ALL=C.UTF-8 TZ=UTC TERM=xterm
-export LC_ALL TZ TERM
-unset NO_COLOR PAGER STACKONCE_PAGER
-
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-for kind in small addresses; do
-	"$make" $kind $kind.stk || exit 1
-done
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$(dirname "$0")/lib.sh"
+record small addresses
 
 if LD_PRELOAD=$preload "$stackonce" version 2>&1 | grep -q 'AddressSanitizer\|ThreadSanitizer'; then
 	echo 'SKIPPED: the sanitizer has its own allocator'
 	exit 77
 fi
 
-failed=0
-
-fail()
+# wrong ARGS: of the command whose allocation $nr failed
+wrong()
 {
-	echo "FAILED: allocation $nr: stackonce $*"
+	fail "allocation $nr: stackonce $*"
 	head -5 out err
-	failed=$((failed + 1))
 }
 
 # add_trace FILE: what is in a trace, but for its uuid, which is another one each time
@@ -47,7 +38,7 @@ check()
 	nr=0 in_a_row=0 seen=0
 	"$stackonce" "$@" small.stk >want 2>err </dev/null || {
 		grep 'built without protobuf-c' err && return
-		fail "$@"
+		wrong "$@"
 	}
 	add_trace want
 	while [ $in_a_row -lt 40 ]; do
@@ -58,17 +49,17 @@ check()
 		code=$?
 		if [ $code -eq 0 ]; then
 			add_trace out
-			cmp -s want out || fail "$@"
+			cmp -s want out || wrong "$@"
 			continue
 		fi
 		in_a_row=0 seen=$((seen + 1))
 		if [ $code -ne 1 ] || [ ! -s err ] ||
 			{ [ -e file ] && ! grep -q "damaged block" err; }; then
-			fail "$@"
+			wrong "$@"
 		fi
 	done
 	echo "$seen failures of $nr: stackonce $*"
-	[ $seen -gt 50 ] || fail "$@"
+	[ $seen -gt 50 ] || wrong "$@"
 }
 
 check script --fields time,comm,event -e 'sched,nosuch' --comm 'bash,<idle>' --filter \

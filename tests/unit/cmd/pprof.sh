@@ -5,9 +5,7 @@
 set -u
 so=$(realpath "$1") make=$(realpath "$2") make_user=$(realpath "$3") program=$(realpath "$4")
 golden=$(realpath "$5") python=$6 here=$(realpath "$(dirname "$0")")
-LC_ALL=C.UTF-8 TZ=UTC
-export LC_ALL TZ
-unset DEBUGINFOD_URLS PPROF_BINARY_PATH PPROF_TOOLS
+unset PPROF_BINARY_PATH PPROF_TOOLS
 
 for tool in go readelf nm addr2line; do
 	command -v $tool >/dev/null || {
@@ -15,9 +13,8 @@ for tool in go readelf nm addr2line; do
 		exit 77
 	}
 done
-dir=$(realpath "$(mktemp -d)") || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$(dirname "$0")/lib.sh"
 export HOME="$dir" PPROF_TMPDIR="$dir"
 
 "$so" export pprof -o first.gz "$golden/demo.stk" 2>err
@@ -25,9 +22,7 @@ if grep -q 'built without protobuf-c' err; then
 	echo "skipped: $(cat err)"
 	exit 77
 fi
-for kind in small empty hostile aliases flags user guesses profile; do
-	"$make" $kind $kind.stk || exit 1
-done
+record small empty hostile aliases flags user guesses profile
 cp "$golden/demo.stk" "$golden/waits.stk" .
 
 # A program that exists: an offset in outer() inside two inlined functions, and one in main().

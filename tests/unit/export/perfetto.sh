@@ -5,12 +5,8 @@
 #   perfetto.sh STACKONCE MAKE_RECORDING GOLDEN_DIR JUDGES_DIR
 set -u
 stackonce=$(realpath "$1") make=$(realpath "$2") golden=$(realpath "$3") judges=$(realpath "$4")
-LC_ALL=C.UTF-8 TZ=UTC
-export LC_ALL TZ
-
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
+# shellcheck source=tests/unit/cmd/lib.sh
+. "$(dirname "$0")/../cmd/lib.sh"
 if ! "$stackonce" export -q perfetto "$golden/waits.stk" -o /dev/null 2>err; then
 	if grep 'built without protobuf-c' err; then
 		exit 77
@@ -22,16 +18,15 @@ sh "$judges/fetch.sh" node trace_processor >dirs || exit $?
 node=$(sed -n 1p dirs)/bin/node
 engine=$(sed -n 2p dirs)/assets/trace-processor
 
-nr=0 failed=0
+nr=0
 
-# same WHAT: the files ours and theirs are equal.
+# same WHAT: in place of lib.sh's, the files ours and theirs are equal.
 same()
 {
 	nr=$((nr + 1))
 	if ! cmp -s ours theirs; then
-		echo "FAILED: $1"
+		fail "$1"
 		diff ours theirs | head -n 10
-		failed=$((failed + 1))
 	fi
 }
 
