@@ -42,6 +42,7 @@ for table in $("$stackonce" export clickhouse --tables "$work/t.stk"); do
 	esac
 done
 n=$(perf script -i "$work/perf.data" -F comm -G 2>/dev/null | grep -c .)
+repeats=1 # these take long
 if [ "$n" -gt 0 ]; then
 	cost 'perf script' "$n" perf script -i "$work/perf.data"
 	rm -rf "$work/perf.ctf"

@@ -301,8 +301,8 @@ watch_switches()
 }
 
 # want_switches COMM OFF ON: such tasks, which one task forked, have left a CPU OFF times, and all
-# but the first one got it before, as they did ON times.  Only switches from PID 1 may be missing, as
-# many as ftrace has seen since watch_switches.
+# but the first one got it before, as they did ON times.  Only switches from PID 1 may be missing,
+# as many as ftrace has seen since watch_switches.
 want_switches()
 {
 	echo 0 >"$instance/events/sched/sched_switch/enable"
