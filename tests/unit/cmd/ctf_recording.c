@@ -5,7 +5,7 @@
  *   ctf_recording fields FILE       fields of all kinds, and names that are keywords, or no names
  *   ctf_recording cpus FILE EVENTS  an event on each of so many CPUs
  *   ctf_recording packets FILE      records of up to 64 KiB, and losses on a CPU without events
- *   ctf_recording times FILE        the largest times, and a wall clock that is none
+ *   ctf_recording times FILE        the largest times, and an invalid wall clock
  */
 #include <errno.h>
 #include <fcntl.h>

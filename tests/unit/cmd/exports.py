@@ -11,18 +11,10 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, end
+
 SO, MAKE, GOLDEN = map(os.path.realpath, sys.argv[1:4])
 UNITS = {"none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"}
-failed = 0
-checked = 0
-
-
-def check(what, want, got):
-    global failed, checked
-    checked += 1
-    if want != got:
-        failed += 1
-        print(f"FAILED: {what}: {got!r} instead of {want!r}")
 
 
 def run(*args):
@@ -147,5 +139,4 @@ with tempfile.TemporaryDirectory() as directory:
                                    "fewer events\n"),
           (done.returncode, done.stdout, done.stderr))
 
-print(f"{checked} checks, {failed} failed")
-sys.exit(failed > 0)
+end()

@@ -7,17 +7,9 @@ import re
 import subprocess
 import sys
 
+from checks import check, end
+
 SO = sys.argv[1]
-failed = 0
-checked = 0
-
-
-def check(what, want, got):
-    global failed, checked
-    checked += 1
-    if want != got:
-        failed += 1
-        print(f"FAILED: {what}: {got!r} instead of {want!r}")
 
 
 def run(*args):
@@ -260,5 +252,4 @@ address, mapping = re.search(r"0x(\w+) M=(\d+) main ", "\n".join(raw.locations))
 check("within the call", 0x100f, int(address, 16) - int(
     re.match(r"\d+: 0x(\w+)/", raw.mappings[int(mapping) - 1])[1], 16))
 
-print(f"{checked} checks, {failed} failed")
-sys.exit(failed > 0)
+end()

@@ -374,7 +374,7 @@ static void a_later_one_places_earlier_ones(void **state)
 	assert_null(strstr(last_message, "does not say"));
 	stk_reader__free(r);
 
-	/* nobody of the clock knows: they keep their distances */
+	/* none of this clock knows the time of day: they keep their distances */
 	b.ts = b.wall = NULL;
 	write_recording(1, &b);
 	assert_int_equal(open_all(3, &r), 0);
