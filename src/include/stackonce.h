@@ -233,8 +233,8 @@ struct stk_span {
  * The task of a lost event is unknown and tasks migrate, so a tid narrows the query only for events
  * without fields; a cpu narrows it for lost events, too.  If a recording was cut short, the losses
  * of its last two rounds are not in it, so any event may be missing there.  The same applies to
- * recordings older than format 1.2 after their last accounting and, if they are read from a pipe,
- * until that accounting has been read.
+ * recordings older than format 1.2 after their last accounting and, if they are read from a pipe or
+ * grow, until that accounting has been read.
  *
  * Of several recordings of one boot, any event of a type may be missing when none that has this
  * type was being recorded.  Where one says that it continues another (metadata, "continues"),

@@ -447,7 +447,10 @@ static int peek_payload(struct stk_reader *r, const struct stk_block_header *h, 
 	return input__peek(&r->in, at + sizeof(*h), payload->p, n);
 }
 
-/* Reads all losses up to the end or an error, which the reader meets again later. */
+/*
+ * Reads all losses up to the end or an error, which the reader meets again later.  So it meets what
+ * is appended to a recording that grows.
+ */
 static void look_ahead(struct stk_reader *r)
 {
 	struct bytes_buf payload = { 0 };
@@ -457,8 +460,6 @@ static void look_ahead(struct stk_reader *r)
 	if (r->losses.looked_ahead)
 		return;
 	r->losses.looked_ahead = true;
-	if (r->opts.follow)
-		return;
 	while (!r->end && !r->losses.has_end && rd_peek_header(r, at, &h)) {
 		r->losses.has_end = h.type == STK_BLOCK_END;
 		if (rd_losses__wants(r, &h) && (peek_payload(r, &h, at, &payload) <= 0 ||

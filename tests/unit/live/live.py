@@ -101,6 +101,7 @@ def recording(kind, *args):
 # the lock of a recorder, as in src/include/live.h
 F_OFD_SETLK = 37
 LOCK = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 2**63 - 2, 1, 0)
+RMAP = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../golden/rmap.stk")
 CPU_PAIRS = ["--start", "sched_switch", "--end", "sched_switch", "--match", "cpu", "--single",
              "--by", "comm"]
 
@@ -186,6 +187,8 @@ def pairs(data, some):
     same_as_latency("--preset", "syscalls", "--by", "comm", "--comm", "bash", "whole.stk")
     same_as_latency("--preset", "syscalls", "--time", "1.001,1.003", "-e", "sys_enter", "whole.stk")
     same_as_latency("--preset", "softirq", "whole.stk")
+    # of a version without losses by their time
+    same_as_latency("--preset", "rmap", "--by", "page_type", RMAP)
 
     # a recording in progress that will never have such pairs
     recording("latency")

@@ -519,9 +519,9 @@ static void test_counted_for_all(void **state)
 
 /* ---- recordings that are cut short ----------------------------------------------------------- */
 
-static void write_accounted(struct stk_writer *w, uint64_t end)
+static void write_accounted(struct stk_writer *w, uint64_t start, uint64_t end)
 {
-	for (uint64_t ts = 100; ts < end; ts += 100) {
+	for (uint64_t ts = start; ts < end; ts += 100) {
 		add(w, 0, ts + 50);
 		end_round(w, ts + 100);
 		account(w, 0);
@@ -535,7 +535,7 @@ static void test_cut(void **state)
 	struct stk_writer *w = begin(&f);
 	struct stk_reader *r;
 
-	write_accounted(w, 1000);
+	write_accounted(w, 100, 1000);
 	add(w, 0, 1050);
 	end_round(w, 1100);
 	stk_writer__free(w);
@@ -593,6 +593,43 @@ static void test_old_pipe(void **state)
 	assert_false(may_miss(r, 0, STK_ANY_CPU, 150, 350));
 	stk_reader__free(r);
 	close(fds[0]);
+	gen_close(&f);
+}
+
+/* Of a file that may grow, what is there counts, and what is appended when it has been read. */
+static void test_old_follow(void **state)
+{
+	struct stk_reader_opts opts = { .size = sizeof(opts), .follow = true };
+	char path[] = "/tmp/losses-XXXXXX";
+	struct gen_file f;
+	struct stk_writer *w = begin(&f);
+	const struct stk_event *e;
+	struct stk_reader *r;
+	int fd = mkstemp(path);
+	size_t part;
+
+	write_accounted(w, 100, 500);
+	gen_load(&f);
+	part = f.len;
+	write_accounted(w, 500, 1000);
+	end(w, &f);
+	make_old(&f);
+	for (int grows = 0; grows < 2; grows++) {
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, f.p, grows ? part : f.len, 0), grows ? part : f.len);
+		assert_int_equal(stk_reader__open(path, &opts, &r), 0);
+		assert_int_equal(read_one(r), 150);
+		assert_int_equal(read_one(r), 250);
+		assert_false(may_miss(r, 0, STK_ANY_CPU, 150, 250));
+		assert_int_equal(may_miss(r, 0, STK_ANY_CPU, 450, 550), grows);
+		assert_int_equal(pwrite(fd, f.p, f.len, 0), f.len);
+		while (stk_reader__next(r, &e) == 1)
+			;
+		assert_false(may_miss(r, 0, STK_ANY_CPU, 450, 550));
+		stk_reader__free(r);
+	}
+	close(fd);
+	unlink(path);
 	gen_close(&f);
 }
 
@@ -764,6 +801,7 @@ int main(void)
 		cmocka_unit_test(test_counted_for_all),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_old_pipe),
+		cmocka_unit_test(test_old_follow),
 		cmocka_unit_test(test_many_lanes),
 		cmocka_unit_test(test_many_bad),
 	};
