@@ -117,9 +117,15 @@ bool value_name__is_generic(const char *name)
 	return value_name__find(name, &is_full) != NR_VALUE_NAMES;
 }
 
+static bool is_same(const struct value_wanted *a, const struct value_wanted *b, const char *name)
+{
+	return a->is_field == b->is_field && a->prefer == b->prefer && !strcmp(a->name, name);
+}
+
 int values__add(struct values *v, const char *name, enum value_prefer prefer)
 {
 	struct value_wanted w = { .prefer = prefer, .generic = NR_VALUE_NAMES };
+	unsigned int i;
 
 	w.is_field = !strncmp(name, FIELD_PREFIX, strlen(FIELD_PREFIX));
 	if (w.is_field)
@@ -128,6 +134,9 @@ int values__add(struct values *v, const char *name, enum value_prefer prefer)
 		w.generic = value_name__find(name, &w.only_generic);
 	if (!*name || (strchr(name, '.') && w.generic == NR_VALUE_NAMES))
 		return -EINVAL;
+	for (i = 0; i < v->nr; i++)
+		if (is_same(&v->wanted[i], &w, name))
+			return i;
 	if (array__grow(&v->wanted, v->nr, &v->max))
 		return -ENOMEM;
 	w.name = strdup(name);

@@ -83,8 +83,8 @@ static inline void values__freep(struct values **v)
 bool value_name__is_generic(const char *name);
 
 /*
- * Adds a name (copied) and returns its number, the next one from 0.  -EINVAL: it is empty or has an
- * unknown prefix, and can never be the name of a value.
+ * Adds a name (copied), unless it is there, and returns its number, counted from 0.  -EINVAL: it is
+ * empty or has an unknown prefix, and can never be the name of a value.
  */
 int values__add(struct values *v, const char *name, enum value_prefer prefer);
 

@@ -146,6 +146,12 @@ static void test_names(void **state)
 	assert_int_equal(values__add(v, "task.prio", VALUE_PREFER_FIELD), -EINVAL);
 	assert_int_equal(values__add(v, "prio", VALUE_PREFER_FIELD), 0);
 	assert_int_equal(values__add(v, "cpu", VALUE_PREFER_FIELD), 1);
+	/* who asks for each event type again gets the same number, not one more */
+	assert_int_equal(values__add(v, "prio", VALUE_PREFER_FIELD), 0);
+	assert_int_equal(values__add(v, "cpu", VALUE_PREFER_FIELD), 1);
+	assert_int_equal(values__add(v, "cpu", VALUE_PREFER_GENERIC), 2);
+	assert_int_equal(values__add(v, "field.cpu", VALUE_PREFER_FIELD), 3);
+	assert_int_equal(values__add(v, "event.cpu", VALUE_PREFER_FIELD), 4);
 	assert_int_equal(values__source(v, 0, stk_event__type(e), &field, &name), 0);
 	assert_string_equal(field->name, "prio");
 	assert_int_equal(values__source(v, 1, stk_event__type(e), &field, &name), 0);
