@@ -52,63 +52,98 @@ static void put_buffer(sqlite3_context *x, const struct strbuf *b)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* The text of a stack is made once.  NULL: out of memory or of the recording's budget. */
-static const char *text_of(struct sql_recording *rec, uint32_t number)
+static void put_error(sqlite3_context *x, int err)
 {
 	_cleanup_(strbuf__free) struct strbuf b = { 0 };
-	struct stk_frame frames[STK_MAX_DEPTH];
-	unsigned int nr, i;
 
-	if (number < rec->nr_stack_texts && rec->stack_texts[number])
-		return rec->stack_texts[number];
-	nr = stack__frames(rec->reader, number, frames);
-	strbuf__puts(&b, "");
-	for (i = 0; i < nr; i++) {
-		strbuf__puts(&b, i ? " < " : "");
-		frame__function(rec->names, &b, &frames[i]);
+	if (err == -ENOBUFS)
+		strbuf__printf(&b, SQL_OVER_BUDGET, recording_of(x)->path);
+	if (!b.len) {
+		sqlite3_result_error_nomem(x);
+		return;
 	}
-	if (strbuf__failed(&b) || stk_reader__charge(rec->reader, b.cap, 0) ||
-	    array__reach(&rec->stack_texts, number, &rec->nr_stack_texts))
-		return NULL;
-	rec->stack_texts[number] = take_ptr(b.s);
-	return rec->stack_texts[number];
+	sqlite3_result_error(x, b.s, -1);
+	sqlite3_result_error_code(x, SQLITE_CORRUPT);
 }
 
-static void put_stack(sqlite3_context *x, int argc, sqlite3_value **argv)
+static int put_functions(struct sql_recording *rec, uint32_t number, struct strbuf *b)
+{
+	struct stk_frame frames[STK_MAX_DEPTH];
+	unsigned int nr = stack__frames(rec->reader, number, frames), i;
+
+	strbuf__puts(b, "");
+	for (i = 0; i < nr; i++) {
+		strbuf__puts(b, i ? " < " : "");
+		frame__function(rec->names, b, &frames[i]);
+	}
+	return stk_reader__charge(rec->reader, 0, nr);
+}
+
+static int put_key(struct sql_recording *rec, uint32_t number, struct strbuf *b)
+{
+	struct stack_keys keys;
+	struct stack_key key;
+	struct stk_stack s;
+	int err = stk_reader__stack(rec->reader, number, &s);
+
+	stack_keys__init(&keys, rec->reader);
+	err = err ?: stk_reader__charge(rec->reader, 0, s.depth * (uint64_t)STACK_KEY_WORK);
+	err = err ?: stack_key__of_stack(&keys, number, &key);
+	for (size_t i = 0; i < sizeof(key.v) && !err; i++)
+		strbuf__hex(b, key.v[i], 2);
+	return err;
+}
+
+/* A text is charged to the budget of the recording, and made once. */
+static int text_of(struct sql_recording *rec, enum sql_stack_text which, uint32_t number,
+		   const char **ret_text)
+{
+	struct sql_stack_texts *t = &rec->texts[which];
+	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	int err = 0;
+
+	if (number >= t->nr || !t->v[number]) {
+		err = which == STACK_KEY ? put_key(rec, number, &b) :
+					   put_functions(rec, number, &b);
+		err = err ?: strbuf__failed(&b) ? -ENOMEM : 0;
+		err = err ?: stk_reader__charge(rec->reader, b.cap + sizeof(*t->v), 0);
+		if (!err && array__reach(&t->v, number, &t->nr))
+			err = -ENOMEM;
+		if (err)
+			return err;
+		t->v[number] = take_ptr(b.s);
+	}
+	*ret_text = t->v[number];
+	return 0;
+}
+
+static void put_text(sqlite3_context *x, enum sql_stack_text which, sqlite3_value *id)
 {
 	struct sql_recording *rec = recording_of(x);
 	const char *text;
 	uint32_t number;
+	int err;
 
-	if (is_null(argv[0]))
+	if (is_null(id))
 		return;
-	number = sql_recording__stack_number(rec, sqlite3_value_int64(argv[0]));
+	number = sql_recording__stack_number(rec, sqlite3_value_int64(id));
 	if (!number)
 		return;
-	text = text_of(rec, number);
-	if (text)
-		sqlite3_result_text(x, text, -1, SQLITE_STATIC);
+	err = text_of(rec, which, number, &text);
+	if (err)
+		put_error(x, err);
 	else
-		sqlite3_result_error_nomem(x);
+		sqlite3_result_text(x, text, -1, SQLITE_STATIC);
+}
+
+static void put_stack(sqlite3_context *x, int argc, sqlite3_value **argv)
+{
+	put_text(x, STACK_FUNCTIONS, argv[0]);
 }
 
 static void put_stack_key(sqlite3_context *x, int argc, sqlite3_value **argv)
 {
-	struct sql_recording *rec = recording_of(x);
-	_cleanup_(strbuf__free) struct strbuf b = { 0 };
-	struct stack_keys keys;
-	struct stack_key key;
-	uint32_t number;
-
-	if (is_null(argv[0]))
-		return;
-	number = sql_recording__stack_number(rec, sqlite3_value_int64(argv[0]));
-	stack_keys__init(&keys, rec->reader);
-	if (!number || stack_key__of_stack(&keys, number, &key))
-		return;
-	for (size_t i = 0; i < sizeof(key.v); i++)
-		strbuf__hex(&b, key.v[i], 2);
-	put_buffer(x, &b);
+	put_text(x, STACK_KEY, argv[0]);
 }
 
 /* Whether stacks match a glob, by stack number: 0 unknown, 1 no, 2 yes. */
@@ -225,14 +260,15 @@ struct percentile {
 	bool failed; /* an error was reported */
 };
 
-static void fail(sqlite3_context *x, struct percentile *p, const char *why)
+/* why NULL: err says it. */
+static void fail(sqlite3_context *x, struct percentile *p, int err, const char *why)
 {
 	p->failed = true;
 	durations__clear(&p->values);
 	if (why)
 		sqlite3_result_error(x, why, -1);
 	else
-		sqlite3_result_error_nomem(x);
+		put_error(x, err);
 }
 
 /* Values are kept up to a limit and then counted, so that memory grows with groups only. */
@@ -262,20 +298,26 @@ static void percentile_step(sqlite3_context *x, int argc, sqlite3_value **argv)
 {
 	struct percentile *p = percentile_of(x);
 	int64_t v = sqlite3_value_int64(argv[0]);
+	int err;
 
 	if (!p)
 		sqlite3_result_error_nomem(x);
 	if (!p || p->failed || is_null(argv[0]))
 		return;
 	p->p = sqlite3_value_double(argv[1]);
-	if (!is_number(argv[1]) || !(p->p >= 0 && p->p <= 100))
-		fail(x, p, "percentile(X, P): P is a number from 0 to 100");
-	else if (sqlite3_value_type(argv[0]) != SQLITE_INTEGER || v < 0)
-		fail(x, p,
+	if (!is_number(argv[1]) || !(p->p >= 0 && p->p <= 100)) {
+		fail(x, p, 0, "percentile(X, P): P is a number from 0 to 100");
+		return;
+	}
+	if (sqlite3_value_type(argv[0]) != SQLITE_INTEGER || v < 0) {
+		fail(x, p, 0,
 		     "percentile(X, P): X is an integer that is not negative, such as a "
 		     "duration or a size");
-	else if (durations__add(&p->values, v) || charge_values(recording_of(x), p))
-		fail(x, p, NULL);
+		return;
+	}
+	err = durations__add(&p->values, v) ?: charge_values(recording_of(x), p);
+	if (err)
+		fail(x, p, err, NULL);
 }
 
 static void percentile_final(sqlite3_context *x)

@@ -112,11 +112,14 @@ static int take_ids(struct sql_recording *rec, const struct stk_reader *r)
 
 static void clear_stack_texts(struct sql_recording *rec)
 {
-	for (unsigned int i = 0; i < rec->nr_stack_texts; i++)
-		free(rec->stack_texts[i]);
-	free(rec->stack_texts);
-	rec->stack_texts = NULL;
-	rec->nr_stack_texts = 0;
+	for (unsigned int which = 0; which < NR_STACK_TEXTS; which++) {
+		struct sql_stack_texts *t = &rec->texts[which];
+
+		for (unsigned int i = 0; i < t->nr; i++)
+			free(t->v[i]);
+		free(t->v);
+		*t = (struct sql_stack_texts){ 0 };
+	}
 }
 
 /* SQLite's names have no case. */
@@ -337,10 +340,7 @@ static int at_end(const struct sql_scan *s, sqlite3_vtab *vt, int err)
 	stk_reader__totals(s->reader, &t);
 	s->rec->damaged |= t.bad_blocks || err;
 	if (err == -ENOBUFS)
-		return sql_error(vt, SQLITE_CORRUPT,
-				 "'%s' demands more memory than a recording "
-				 "of its size can need",
-				 s->rec->path);
+		return sql_error(vt, SQLITE_CORRUPT, SQL_OVER_BUDGET, s->rec->path);
 	if (s->rec->partial)
 		return SQLITE_DONE;
 	if (err)

@@ -31,6 +31,18 @@ struct sql_stack_id {
 	uint32_t id, number;
 };
 
+/* What functions.c makes of a stack, once. */
+enum sql_stack_text { STACK_FUNCTIONS, STACK_KEY, NR_STACK_TEXTS };
+
+struct sql_stack_texts {
+	char **v; /* by stack number; NULL: not made yet */
+	unsigned int nr;
+};
+
+#define SQL_OVER_BUDGET                                                                           \
+	"'%s' asks for more memory or work than a recording of its size can need: it is damaged " \
+	"or malicious"
+
 struct sql_recording {
 	const char *path; /* borrowed */
 	struct user_names *names; /* borrowed */
@@ -51,8 +63,7 @@ struct sql_recording {
 	struct string_table comms; /* names of tasks, which live as long as the connection */
 	bool ids_are_numbers; /* stack ids are stack numbers */
 	struct sql_stack_id *ids; /* otherwise: by id, then number */
-	char **stack_texts; /* by number: see functions.c; NULL: not made yet */
-	unsigned int nr_stack_texts;
+	struct sql_stack_texts texts[NR_STACK_TEXTS];
 	bool has_variants; /* stack numbers depend on the events read, see stk_event__ustack() */
 	bool damaged; /* a part could not be read */
 	uint64_t seed; /* of rowids: the same in all scans */

@@ -104,10 +104,7 @@ int sql_tuples__read(struct sql_tuples *t, struct sql_scan *s, struct sql_where 
 		err = tuple_of(t, s, e, &tuple) ?: add(t, s->reader, &tuple, &last);
 	}
 	if (err == -ENOBUFS)
-		return sql_error(vt, SQLITE_NOMEM,
-				 "'%s' has more combinations of stacks and tasks than a recording "
-				 "of its size can need",
-				 s->rec->path);
+		return sql_error(vt, SQLITE_CORRUPT, SQL_OVER_BUDGET, s->rec->path);
 	if (err)
 		return SQLITE_NOMEM;
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;

@@ -95,5 +95,13 @@ many export perfetto -o /dev/null
 cpus export perfetto -o /dev/null
 callers export perfetto -o /dev/null
 LIST
+# queries, of which the command is asked by a file
+sql()
+{
+	echo "SELECT count(DISTINCT $2) FROM $3" >"$dir/query"
+	refused "sql -i" "$1" <"$dir/query"
+}
+sql callers "stack_key(id)" stacks
+sql callers "stack(id)" stacks
 harmless info keys
 exit "$failed"
