@@ -65,15 +65,12 @@ static void put_stack(struct live *l, struct strbuf *b, const struct live_stack 
 		strbuf__puts(b, "no stack");
 }
 
-static int add_row(struct live_view *v, uint64_t self, uint64_t all, struct strbuf *text)
+static int add_row(struct live_view *v, struct live_row row, struct strbuf *text)
 {
 	if (strbuf__failed(text))
 		return -ENOMEM;
-	v->rows[v->nr_rows].self = self;
-	v->rows[v->nr_rows].all = all;
-	v->rows[v->nr_rows++].text = text->s;
-	*text = (struct strbuf){ 0 };
-	return 0;
+	row.text = take_ptr(text->s);
+	return live_view__add(v, row);
 }
 
 static int fill_functions(struct live *l, unsigned int max)
@@ -90,7 +87,7 @@ static int fill_functions(struct live *l, unsigned int max)
 
 		f[i].frame.guessed = false;
 		frame__function(&l->rd->names, &text, &f[i].frame);
-		err = add_row(v, f[i].self, f[i].all, &text);
+		err = add_row(v, (struct live_row){ .self = f[i].self, .all = f[i].all }, &text);
 	}
 	return n < 0 ? n : err;
 }
@@ -108,7 +105,7 @@ static int fill_stacks(struct live *l, unsigned int max)
 		_cleanup_(strbuf__free) struct strbuf text = { 0 };
 
 		put_stack(l, &text, &s[i]);
-		err = add_row(v, 0, s[i].count, &text);
+		err = add_row(v, (struct live_row){ .all = s[i].count }, &text);
 	}
 	return n < 0 ? n : err;
 }
@@ -126,9 +123,7 @@ static int fill_pairs(struct live *l, unsigned int max)
 		_cleanup_(strbuf__free) struct strbuf text = { 0 };
 
 		live_pairs__put_group(l->pairs, &g[i], &text);
-		v->rows[v->nr_rows].now = g[i].now;
-		v->rows[v->nr_rows].since = g[i].all;
-		err = add_row(v, 0, 0, &text);
+		err = add_row(v, (struct live_row){ .now = g[i].now, .since = g[i].all }, &text);
 	}
 	return n < 0 ? n : err;
 }

@@ -2,10 +2,12 @@
 /* Renders the view as text. */
 #include "live_view.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "strbuf.h"
 #include "text.h"
@@ -15,9 +17,15 @@
 
 unsigned int live_view__room(unsigned int height)
 {
-	if (height <= LIVE_OTHER_LINES)
-		return 1;
-	return MIN(height - LIVE_OTHER_LINES, LIVE_MAX_ROWS + 0u);
+	return height > LIVE_OTHER_LINES ? height - LIVE_OTHER_LINES : 1;
+}
+
+int live_view__add(struct live_view *v, struct live_row row)
+{
+	if (!array__append(&v->rows, &v->nr_rows, row))
+		return 0;
+	free(row.text);
+	return -ENOMEM;
 }
 
 /* Ends the line that starts at `from`, with at most width columns. */
@@ -123,7 +131,8 @@ static void put_time_heads(const struct live_view *v, const char *first, bool ma
 
 		snprintf(head, sizeof(head), "%s%s", heads[i].name ?: first,
 			 marked && heads[i].order == (int)v->pair_order ? "*" : "");
-		strbuf__printf(b, " %*s", heads[i].width, head);
+		/* "all count*" takes the blank before it, too */
+		strbuf__printf(b, "%*s", heads[i].width + 1, head);
 	}
 }
 
@@ -284,6 +293,8 @@ void live_view__clear(struct live_view *v)
 {
 	while (v->nr_rows)
 		free(v->rows[--v->nr_rows].text);
+	free(v->rows);
+	v->rows = NULL;
 	free(v->event);
 	v->event = NULL;
 	free(v->pairs);

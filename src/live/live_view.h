@@ -8,7 +8,6 @@
 
 struct strbuf;
 
-#define LIVE_MAX_ROWS 200 /* however high the terminal is */
 #define LIVE_OTHER_LINES 4 /* two of the title, the heads, the keys */
 
 enum live_key { LIVE_FUNCTIONS, LIVE_STACKS, LIVE_PAIRS, NR_LIVE_KEYS };
@@ -50,13 +49,15 @@ struct live_view {
 	uint64_t rate; /* events, or pairs, per second in it */
 	uint64_t lost; /* since the start */
 	uint64_t nr_pairs, gaps; /* selected pairs in the window: measured, and across a gap */
-	struct live_row rows[LIVE_MAX_ROWS];
+	struct live_row *rows;
 	unsigned int nr_rows;
 	unsigned int nr_all; /* functions, stacks or groups, shown or not */
 };
 
 /* The number of rows that fit below and above the other lines. */
 unsigned int live_view__room(unsigned int height);
+/* Appends a row, and takes its text.  -ENOMEM. */
+int live_view__add(struct live_view *v, struct live_row row);
 /*
  * At most height lines of at most width columns each; keys: with a line that explains the keys,
  * which is the last one.

@@ -128,10 +128,8 @@ static void show(struct live_view *v, const struct live *l)
 
 static void add_row(struct live_view *v, uint64_t self, uint64_t all, const char *text)
 {
-	check(v->nr_rows < LIVE_MAX_ROWS);
-	v->rows[v->nr_rows].text = strdup(text);
-	v->rows[v->nr_rows].self = self;
-	v->rows[v->nr_rows++].all = all;
+	check(!live_view__add(v,
+			      (struct live_row){ .self = self, .all = all, .text = strdup(text) }));
 }
 
 static void show_stacks(struct live *l)

@@ -2,6 +2,7 @@
 /* The view of report --follow and record --live: sizes, clipping, titles. */
 #include "live/live_view.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,8 @@
 
 #include "cleanup.h"
 #include "strbuf.h"
+
+#define MANY 200u /* rows */
 
 static char *copy(const char *s)
 {
@@ -25,13 +28,15 @@ static void fill(struct live_view *v, unsigned int nr, const char *text)
 	*v = (struct live_view){
 		.file = "trace.stk", .events = 1000, .window_ns = 2500000000, .nr_all = nr
 	};
-	for (v->nr_rows = 0; v->nr_rows < nr; v->nr_rows++)
-		v->rows[v->nr_rows] =
-			(struct live_row){ .self = 100 - v->nr_rows,
-					   .all = 500,
-					   .now = { 2, 5000, 2000, 3000, 3000 },
-					   .since = { 40, 1000000, 2500, 9000, 99999 },
-					   .text = copy(text) };
+	while (v->nr_rows < nr) {
+		const struct live_row row = { .self = 100 - v->nr_rows,
+					      .all = 500,
+					      .now = { 2, 5000, 2000, 3000, 3000 },
+					      .since = { 40, 1000000, 2500, 9000, 99999 },
+					      .text = copy(text) };
+
+		assert_int_equal(live_view__add(v, row), 0);
+	}
 }
 
 /* Checks the size of a page; returns the number of its lines. */
@@ -59,7 +64,7 @@ static void test_sizes(void **state)
 	static struct live_view v;
 	size_t i, k;
 
-	fill(&v, LIVE_MAX_ROWS,
+	fill(&v, MANY,
 	     "caf\xc3\xa9_with_a_name_that_is_rather_long_and_goes_on_and_on "
 	     "[a_file_whose_name_is_long.so.1.2.3]");
 	for (i = 0; i < ARRAY_SIZE(widths); i++) {
@@ -70,8 +75,7 @@ static void test_sizes(void **state)
 			v.interval_ns = (i + k) / NR_LIVE_KEYS % 2;
 			live_view__text(&v, widths[i], heights[k], true, &b);
 			assert_false(strbuf__failed(&b));
-			assert_int_equal(check_size(&b, widths[i], heights[k]),
-					 MIN(heights[k], LIVE_MAX_ROWS + 4u));
+			assert_int_equal(check_size(&b, widths[i], heights[k]), heights[k]);
 		}
 	}
 	live_view__clear(&v);
@@ -161,8 +165,35 @@ static void test_pairs(void **state)
 		     "         2    4.00  5.00 us  2.00 us  3.00 us  3.00 us          40    16.0"
 		     "  1.00 ms  2.50 us  9.00 us   100 us  id=sched_get_priority_max\n"));
 	assert_non_null(strstr(b.s, "\nk functions, stacks or pairs  e pairs  o order  z"));
+	strbuf__reset(&b);
+	v.pair_order = LIVE_BY_COUNT;
+	live_view__text(&v, 137, 6, false, &b);
+	assert_non_null(strstr(
+		b.s, "\n now count  rate/s      sum      p50      p99      max  all count*  rate/s"
+		     "      sum      p50      p99      max  group\n"
+		     "         2    4.00  5.00 us  2.00 us  3.00 us  3.00 us          40    16.0"));
 	live_view__clear(&v);
 	assert_null(v.pairs);
+}
+
+/* As text, which has as many lines as are asked for: two for each group with an interval. */
+static void test_many_rows(void **state)
+{
+	static const enum live_key keys[] = { LIVE_FUNCTIONS, LIVE_STACKS, LIVE_PAIRS };
+	static struct live_view v;
+	size_t i;
+
+	fill(&v, MANY, "name");
+	v.interval_ns = 500000000;
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		unsigned int lines = keys[i] == LIVE_PAIRS ? 2 * MANY : MANY;
+		_cleanup_(strbuf__free) struct strbuf b = { 0 };
+
+		v.key = keys[i];
+		live_view__text(&v, 80, LIVE_OTHER_LINES + lines, false, &b);
+		assert_int_equal(check_size(&b, 80, UINT_MAX), 3 + lines);
+	}
+	live_view__clear(&v);
 }
 
 /* A name that is too long for its line continues in the next one, by words. */
@@ -199,9 +230,10 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),	   cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_stacks),	   cmocka_unit_test(test_pairs),
-		cmocka_unit_test(test_long_names), cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_sizes),	  cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_stacks),	  cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_many_rows), cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
