@@ -5,13 +5,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <locale.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cleanup.h"
+#include "ui/ui.h"
 
 #define LIBRARY "libncursesw.so.6"
 
@@ -67,14 +66,6 @@ static int load(struct live_screen *s, void **ret_library)
 	return library ? 0 : -EOPNOTSUPP;
 }
 
-static bool is_terminal(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term &&
-	       strcmp(term, "dumb");
-}
-
 int live_screen__open(struct live_screen **ret_screen)
 {
 	_cleanup_free_ struct live_screen *s = NULL;
@@ -82,7 +73,7 @@ int live_screen__open(struct live_screen **ret_screen)
 	void *library;
 	int err;
 
-	if (!is_terminal())
+	if (!ui__has_page())
 		return -ENOTTY;
 	s = calloc(1, sizeof(*s));
 	err = s ? load(s, &library) : -ENOMEM;

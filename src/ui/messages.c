@@ -4,7 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 #include "log.h"
@@ -23,10 +25,18 @@ static void hold(const struct strbuf *line)
 		nr_left_out++;
 }
 
+bool ui__has_page(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term &&
+	       strcmp(term, "dumb");
+}
+
 void ui__hold_messages(bool hold)
 {
 	flockfile(stderr);
-	holds = hold;
+	holds = hold && isatty(STDERR_FILENO);
 	if (!hold && held.len)
 		fwrite(held.s, 1, held.len, stderr);
 	if (!hold && nr_left_out)

@@ -46,6 +46,8 @@ void ui__set_log_level(enum stk_log_level level);
 /* The log sink, for struct stk_reader_opts; the level set above applies, ctx is unused. */
 void ui__log(void *ctx, enum stk_log_level level, const char *msg);
 
+/* Whether standard input and output are a terminal that can show a page and take keys. */
+bool ui__has_page(void);
 /*
  * While a page fills the terminal, messages are held; ui__hold_messages(false) prints them.  What
  * does not fit into HELD_MESSAGES bytes is counted.

@@ -85,7 +85,7 @@ static void go(struct live_viewer *v)
 {
 	if (v->go_fd < 0)
 		return;
-	ui__hold_messages(isatty(STDOUT_FILENO) && isatty(STDERR_FILENO));
+	ui__hold_messages(ui__has_page());
 	if (write(v->go_fd, "g", 1) != 1)
 		log_debug("the live view has ended before it began");
 	close(v->go_fd);
