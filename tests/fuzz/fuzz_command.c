@@ -5,10 +5,12 @@
  * the first byte of the uuid selects the options.  A command may fail, but must not exceed the
  * limits on memory and time.
  */
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -68,7 +70,18 @@ static const struct command commands[] = {
 
 static int fds[MAX_FILES];
 static char paths[MAX_FILES][32];
-static char directory[48]; /* for formats that are one */
+static char directory[] = "/tmp/stackonce-fuzz-XXXXXX";
+static char output[sizeof(directory) + 4]; /* of formats that are a directory */
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *at)
+{
+	return remove(path);
+}
+
+static void remove_directory(void)
+{
+	nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -78,7 +91,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 			abort();
 		snprintf(paths[i], sizeof(paths[i]), "/proc/self/fd/%d", fds[i]);
 	}
-	snprintf(directory, sizeof(directory), "/tmp/stackonce-fuzz-%d", getpid());
+	if (!mkdtemp(directory) || atexit(remove_directory))
+		abort();
+	snprintf(output, sizeof(output), "%s/ctf", directory);
 	ui__set_log_level(STK_LOG_WARN);
 	return 0;
 }
@@ -131,7 +146,7 @@ static int run(const struct cmd *cmd, const char *options, unsigned int nr_files
 		argc++;
 	if (cmd == &cmd_export) {
 		argv[argc++] = "-o";
-		argv[argc++] = strncmp(options, "ctf", 3) ? "-" : directory;
+		argv[argc++] = strncmp(options, "ctf", 3) ? "-" : output;
 	}
 	argv[argc++] = "--no-symbols";
 	if (cmd == &cmd_diff) {

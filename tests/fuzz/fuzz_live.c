@@ -13,10 +13,12 @@
 #include "analyze/stacks/stack_counts.h"
 #include "cleanup.h"
 #include "live/live_counts.h"
+#include "live/live_pairs.h"
 #include "live/live_view.h"
 #include "recordings.h"
 #include "stackonce.h"
 #include "strbuf.h"
+#include "ui/pairs/pair_query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -29,9 +31,24 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 static int fd;
 static char path[32];
 
+/* By fields and generic values, nested or not, and as a preset says. */
+static const struct pair_query pair_queries[] = {
+	{ .start = "*", .end = "*", .match = "cpu", .single = true, .by = "event,comm,pid" },
+	{ .start = "sys_enter*,sched_switch",
+	  .end = "sys_exit*,sched_switch",
+	  .match = "tid|next_pid=tid|prev_pid",
+	  .by = "prev_comm|id" },
+	{ .start = "sched_wak*", .end = "sched_switch", .match = "pid=next_pid" },
+};
+#define NR_QUERIES ARRAY_SIZE(pair_queries)
+
 struct live {
-	struct stk_reader *r;
+	struct reading rd;
+	struct stk_reader *r; /* that of rd */
 	struct live_counts *counts;
+	struct pair_query queries[NR_QUERIES];
+	struct live_pairs *pairs;
+	int pairs_end; /* why there are no more pairs */
 	uint64_t events; /* all of them, and since the counts were set to zero */
 	uint64_t since_zero;
 	uint64_t sum; /* a hash of the events, in their order */
@@ -80,6 +97,13 @@ static void add_event(struct live *l, const struct stk_event *e)
 	check(!err || is_exhausted(err));
 	if (err)
 		l->end = err;
+	if (l->pairs_end)
+		return;
+	l->pairs_end = live_pairs__add(l->pairs, e);
+	/* -ENOENT: an event type lacks a field of the key or of the groups */
+	check(!l->pairs_end || l->pairs_end == -ENOENT || is_exhausted(l->pairs_end));
+	if (is_exhausted(l->pairs_end))
+		l->end = l->pairs_end;
 }
 
 static void read_on(struct live *l)
@@ -95,22 +119,30 @@ static bool open_live(struct live *l)
 {
 	const struct stk_reader_opts opts = {
 		.size = sizeof(opts),
-		.want = STK_WANT_EVENTS,
+		.want = STK_WANT_EVENTS | STK_WANT_FIELDS,
 		.follow = true,
 		.log = log_nothing,
 	};
 
-	*l = (struct live){ 0 };
-	if (stk_reader__open(path, &opts, &l->r))
+	*l = (struct live){ .rd = { .command = "report", .path = path, .every = true } };
+	memcpy(l->queries, pair_queries, sizeof(pair_queries));
+	if (stk_reader__open(path, &opts, &l->rd.reader))
 		return false;
+	l->r = l->rd.reader;
 	check(!live_counts__new(l->r, STACKS_KERNEL | STACKS_USER, &l->counts));
+	for (size_t i = 0; i < NR_QUERIES; i++)
+		check(!pair_query__complete(&l->queries[i], "report"));
+	check(!live_pairs__new(&l->rd, l->queries, NR_QUERIES, &l->pairs));
 	return true;
 }
 
 static void close_live(struct live *l)
 {
 	live_counts__free(l->counts);
-	stk_reader__free(l->r);
+	live_pairs__free(l->pairs);
+	for (size_t i = 0; i < NR_QUERIES; i++)
+		pair_query__free(&l->queries[i]);
+	reading__free(&l->rd);
 }
 
 /* ---- the view -------------------------------------------------------------------------------- */
@@ -123,6 +155,8 @@ static void show(struct live_view *v, const struct live *l)
 	v->events = live_counts__events(l->counts);
 	live_view__text(v, 80, 24, true, &b);
 	check(!strbuf__failed(&b) && b.len);
+	for (size_t i = 0; i < b.len; i++)
+		check(b.s[i] == '\n' || ((unsigned char)b.s[i] >= ' ' && b.s[i] != 0x7f));
 	live_view__clear(v);
 }
 
@@ -151,6 +185,15 @@ static void show_stacks(struct live *l)
 	show(&v, l);
 }
 
+static void add_function(struct live_view *v, const struct live_function *f)
+{
+	_cleanup_(strbuf__free) struct strbuf name = { 0 };
+
+	strbuf__text(&name, f->frame.sym ?: "?");
+	check(!strbuf__failed(&name));
+	add_row(v, f->self, f->all, name.s);
+}
+
 static void show_functions(struct live *l, bool all)
 {
 	uint64_t events = live_counts__events(l->counts), self = 0;
@@ -165,11 +208,75 @@ static void show_functions(struct live *l, bool all)
 		check(count && f[i].self <= f[i].all && f[i].all <= events);
 		check(!i || count <= (all ? f[i - 1].all : f[i - 1].self));
 		self += f[i].self;
-		add_row(&v, f[i].self, f[i].all, f[i].frame.sym ?: "?");
+		add_function(&v, &f[i]);
 	}
 	check(self <= events);
 	if (is_exhausted(n))
 		l->end = n;
+	show(&v, l);
+}
+
+static uint64_t value_of(const struct live_times *t, enum live_pair_order order)
+{
+	switch (order) {
+	case LIVE_BY_COUNT:
+		return t->count;
+	case LIVE_BY_P50:
+		return t->p50;
+	case LIVE_BY_P99:
+		return t->p99;
+	case LIVE_BY_MAX:
+		return t->max;
+	default:
+		return MIN(t->sum, UINT64_MAX);
+	}
+}
+
+static void check_times(const struct live_times *t)
+{
+	check(t->p50 <= t->p99 && t->p99 <= t->max && t->max <= t->sum);
+	check(t->count || (!t->sum && !t->max));
+}
+
+static void add_group(struct live_view *v, const struct live *l, const struct live_group *g)
+{
+	_cleanup_(strbuf__free) struct strbuf name = { 0 };
+
+	live_pairs__put_group(l->pairs, g, &name);
+	check(!strbuf__failed(&name));
+	check(!live_view__add(
+		v, (struct live_row){ .now = g->now, .since = g->all, .text = take_ptr(name.s) }));
+}
+
+static void show_pairs(struct live *l, enum live_pair_order order)
+{
+	struct live_view v = { .key = LIVE_PAIRS, .pair_order = order, .nr_queries = NR_QUERIES };
+	uint64_t now, all, sum = 0, sum_now = 0;
+	static struct live_group g[MAX_EVENTS];
+	int n = live_pairs__groups(l->pairs, order, g, MAX_EVENTS, &v.nr_all);
+	bool is_last = false;
+
+	check(n >= 0 ? (unsigned int)n == v.nr_all : is_exhausted(n));
+	for (int i = 0; i < n; i++) {
+		check(g[i].all.count && g[i].now.count <= g[i].all.count);
+		check_times(&g[i].all);
+		check_times(&g[i].now);
+		/* the group of others comes last */
+		check(!i || g[i].group->others ||
+		      value_of(&g[i].all, order) <= value_of(&g[i - 1].all, order));
+		check(!is_last || g[i].group->others);
+		is_last = g[i].group->others;
+		sum += g[i].all.count;
+		sum_now += g[i].now.count;
+		if (i < MAX_ROWS)
+			add_group(&v, l, &g[i]);
+	}
+	live_pairs__sum(l->pairs, &now, &all);
+	check(n < 0 || (sum == all && sum_now == now));
+	v.interval_ns = now;
+	v.nr_pairs = all;
+	v.gaps = live_pairs__gaps(l->pairs);
+	check(all + v.gaps <= l->since_zero * NR_QUERIES);
 	show(&v, l);
 }
 
@@ -178,11 +285,17 @@ static void act(struct live *l, uint8_t how)
 {
 	if (how & 1) {
 		live_counts__zero(l->counts);
+		live_pairs__zero(l->pairs);
 		l->since_zero = 0;
 	}
 	if (how & 2) /* NULL is all types */
 		live_counts__select(l->counts, stk_reader__type(l->r, how >> 4 & 3));
-	if (how & 4)
+	if (how & 64)
+		live_pairs__select(l->pairs, (int)(how >> 4 & 3) - 1);
+	if (how & 128) {
+		live_pairs__end_interval(l->pairs);
+		show_pairs(l, (how >> 2 & 7) % NR_LIVE_PAIR_ORDERS);
+	} else if (how & 4)
 		show_functions(l, how & 8);
 	else
 		show_stacks(l);
@@ -220,6 +333,9 @@ static bool grow(struct live *l, const uint8_t *data, size_t size, const uint8_t
 	read_on(l);
 	live_counts__select(l->counts, NULL);
 	check(live_counts__events(l->counts) == l->since_zero);
+	live_pairs__select(l->pairs, -1);
+	for (int order = 0; order < NR_LIVE_PAIR_ORDERS; order++)
+		show_pairs(l, order);
 	show_stacks(l);
 	show_functions(l, true);
 	return true;
