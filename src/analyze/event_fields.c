@@ -16,6 +16,7 @@ struct event_fields {
 	unsigned int nr;
 	const struct event_known **with_role; /* among the first nr_types_seen types */
 	unsigned int nr_with_role, max_with_role, nr_types_seen;
+	int error;
 };
 
 int event_fields__new(const struct event_role *roles, unsigned int nr,
@@ -65,6 +66,7 @@ static struct event_known *known_new(const struct event_fields *f, const struct 
 	const char *text = stk_event_type__format(t);
 	struct event_known *k = calloc(1, sizeof(*k));
 	unsigned int i;
+	int err;
 
 	if (!k)
 		return NULL;
@@ -72,7 +74,12 @@ static struct event_known *known_new(const struct event_fields *f, const struct 
 	if (f->nr_roles && !role)
 		return k;
 	k->role = role ? role->role : 0;
-	if (ev_format__parse(text, strlen(text), &k->format))
+	err = ev_format__parse(text, strlen(text), &k->format);
+	if (err == -ENOMEM) {
+		free(k);
+		return NULL;
+	}
+	if (err)
 		k->format = NULL;
 	for (i = 0; role && k->format && i < EVENT_FIELDS_MAX && role->fields[i]; i++)
 		k->fields[i] = ev_format__find(k->format, role->fields[i]);
@@ -83,27 +90,34 @@ const struct event_known *event_fields__of(struct event_fields *f, const struct 
 {
 	unsigned int index = stk_event_type__index(t);
 
-	if (array__reach(&f->v, index, &f->nr))
+	if (f->error || array__reach(&f->v, index, &f->nr))
 		return NULL;
 	if (!f->v[index])
 		f->v[index] = known_new(f, t);
 	return f->v[index];
 }
 
-/* -ENOMEM. */
-static int update_types(struct event_fields *f, const struct stk_reader *r)
+int event_fields__error(const struct event_fields *f)
+{
+	return f->error;
+}
+
+/* False: out of memory. */
+static bool update_types(struct event_fields *f, const struct stk_reader *r)
 {
 	for (; f->nr_types_seen < stk_reader__nr_types(r); f->nr_types_seen++) {
 		const struct event_known *k =
 			event_fields__of(f, stk_reader__type(r, f->nr_types_seen));
 
 		if (!k ||
-		    (k->role && array__grow(&f->with_role, f->nr_with_role, &f->max_with_role)))
-			return -ENOMEM;
+		    (k->role && array__grow(&f->with_role, f->nr_with_role, &f->max_with_role))) {
+			f->error = -ENOMEM;
+			return false;
+		}
 		if (k->role)
 			f->with_role[f->nr_with_role++] = k;
 	}
-	return 0;
+	return true;
 }
 
 bool event_fields__may_miss(struct event_fields *f, struct stk_reader *r,
@@ -116,7 +130,7 @@ bool event_fields__may_miss(struct event_fields *f, struct stk_reader *r,
 				 .to = q->to };
 	unsigned int i;
 
-	if (update_types(f, r))
+	if (!update_types(f, r))
 		return true;
 	for (i = 0; i < f->nr_with_role; i++) {
 		const struct event_known *k = f->with_role[i];
@@ -133,7 +147,7 @@ uint64_t event_fields__lost(struct event_fields *f, const struct stk_reader *r, 
 	uint64_t lost = 0;
 	unsigned int i;
 
-	if (update_types(f, r))
+	if (!update_types(f, r))
 		return 0;
 	for (i = 0; i < f->nr_with_role; i++) {
 		const struct event_known *k = f->with_role[i];

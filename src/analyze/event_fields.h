@@ -41,8 +41,10 @@ static inline void event_fields__freep(struct event_fields **f)
 	event_fields__free(*f);
 }
 
-/* Looks up the type t, on the first call for it.  NULL: out of memory. */
+/* Looks up the type t, on the first call for it.  NULL: out of memory, now or before. */
 const struct event_known *event_fields__of(struct event_fields *f, const struct stk_event_type *t);
+/* -ENOMEM if one of the answers below is wrong because of it; to be asked at the end. */
+int event_fields__error(const struct event_fields *f);
 
 /* A time range and the roles [first, last]: may events of these roles be missing there? */
 struct event_query {

@@ -146,6 +146,7 @@ static int table_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
 			 sqlite3_vtab **ret_table, char **ret_error)
 {
 	struct event_table *t = calloc(1, sizeof(*t));
+	const struct ev_format *format;
 	char *sql = NULL;
 	int rc, err = 0;
 
@@ -153,8 +154,8 @@ static int table_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
 		return SQLITE_NOMEM;
 	t->def = aux;
 	if (t->def->kind == TABLE_TYPE)
-		err = field_columns__of(sql_recording__format(t->def->rec, t->def->type),
-					MAX_FIELDS, is_taken, &t->fields);
+		err = sql_recording__format(t->def->rec, t->def->type, &format) ?:
+			      field_columns__of(format, MAX_FIELDS, is_taken, &t->fields);
 	rc = err == -E2BIG ? SQLITE_TOOBIG : err ? SQLITE_NOMEM : SQLITE_OK;
 	if (!rc) {
 		sql = declaration(t);

@@ -160,15 +160,22 @@ static int take_types(struct sql_recording *rec, const struct stk_reader *r)
 	return 0;
 }
 
-const struct ev_format *sql_recording__format(struct sql_recording *rec, unsigned int type)
+int sql_recording__format(struct sql_recording *rec, unsigned int type,
+			  const struct ev_format **ret_format)
 {
 	const char *text = stk_event_type__format(stk_reader__type(rec->reader, type));
 	struct sql_type *t = &rec->types[type];
+	int err = 0;
 
-	if (!t->is_parsed && *text && ev_format__parse(text, strlen(text), &t->format))
+	if (!t->is_parsed && *text)
+		err = ev_format__parse(text, strlen(text), &t->format);
+	if (err == -ENOMEM)
+		return err;
+	if (err)
 		t->format = NULL;
 	t->is_parsed = true;
-	return t->format;
+	*ret_format = t->format;
+	return 0;
 }
 
 static int take_losses(struct sql_recording *rec, struct stk_reader *r)
@@ -194,6 +201,9 @@ static int read_tables(struct sql_recording *rec, struct stk_reader **ret_reader
 	struct stk_totals totals;
 	int err = open_reader(rec, STK_WANT_FIELDS, true, &r);
 
+	/* the reader logs every other failure */
+	if (err == -ENOMEM)
+		log_err(err, "read '%s'", rec->path);
 	if (err)
 		return err;
 	while ((err = stk_reader__next(r, &e)) > 0)

@@ -76,8 +76,12 @@ void sql_recording__clear(struct sql_recording *rec);
 
 /* Declares the columns of a table, and that it is harmless: an SQLite code. */
 int sql_table__declare(sqlite3 *db, const char *columns);
-/* The format of a type, parsed when it is needed: a recording may have thousands. */
-const struct ev_format *sql_recording__format(struct sql_recording *rec, unsigned int type);
+/*
+ * The format of a type, parsed when it is needed: a recording may have thousands.  NULL: it has
+ * none.  -ENOMEM.
+ */
+int sql_recording__format(struct sql_recording *rec, unsigned int type,
+			  const struct ev_format **ret_format);
 /* Whether the statement has to end: SQLITE_OK or SQLITE_INTERRUPT. */
 int sql_recording__check_stop(const struct sql_recording *rec);
 /* The id that people see; 0: no stack. */

@@ -265,21 +265,25 @@ int need__field(struct reading *rd, const char *name)
 	unsigned int i, nr = stk_reader__nr_types(rd->reader);
 	struct names fields = { 0 };
 	bool found = false;
+	int err = 0;
 
-	for (i = 0; i < nr && !found; i++) {
+	for (i = 0; i < nr && !found && err != -ENOMEM; i++) {
 		const struct stk_event_type *t = stk_reader__type(rd->reader, i);
 		const char *text = stk_event_type__format(t);
 		struct ev_format *format;
 
 		if (!selection__has_type(&rd->sel, t))
 			continue;
-		if (!*text || ev_format__parse(text, strlen(text), &format))
+		err = *text ? ev_format__parse(text, strlen(text), &format) : -EINVAL;
+		if (err)
 			continue;
 		found = ev_format__find(format, name);
 		add_fields(&fields, format);
 		ev_format__free(format);
 	}
-	if (!found)
+	if (err == -ENOMEM)
+		log_err(err, "look up the field '%s'", name);
+	else if (!found)
 		log_err(0, "no %sevent in '%s' has a field '%s'; the fields are: %s",
 			rd->sel.has_events ? "selected " : "", rd->path, name, list_text(&fields));
 	strbuf__free(&fields.text);

@@ -323,5 +323,5 @@ int lifecycle__finish(struct lifecycle *l)
 	qsort(all, nr, sizeof(*all), by_id);
 	for (i = 0; i < nr; i++)
 		report_remaining(l, all[i]);
-	return 0;
+	return event_fields__error(l->fields);
 }

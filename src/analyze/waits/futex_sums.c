@@ -340,6 +340,9 @@ int futex_analysis__finish(struct futex_analysis *a, const struct futex_result *
 	if (a->result.nr_groups)
 		qsort(a->result.groups, a->result.nr_groups, sizeof(*a->result.groups), by_sum);
 	a->sums.lost = event_fields__lost(a->fields, a->r, ROLE_FUTEX, ROLE_LAST_CALL);
+	err = event_fields__error(a->fields);
+	if (err)
+		return err;
 	futex_place__count(a, &a->sums.addresses, &a->sums.shared);
 	a->result.sums = a->sums;
 	*ret_result = &a->result;

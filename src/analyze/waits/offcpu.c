@@ -175,6 +175,8 @@ static int on_leave(struct offcpu_analysis *a, const struct event_known *known,
 		return 0;
 	}
 	off.state = switch_states__of(&a->states, known->format, known->fields[PREV_STATE], state);
+	if (a->states.failed)
+		return -ENOMEM;
 	if (off.state == SWITCH_DEAD) {
 		free(thread_map__remove(&a->members, off.task.tid));
 		free(thread_map__remove(&a->off, off.task.tid));

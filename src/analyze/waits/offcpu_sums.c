@@ -297,6 +297,9 @@ int offcpu_analysis__finish(struct offcpu_analysis *a, const struct offcpu_resul
 	if (result->nr_groups)
 		qsort(result->groups, result->nr_groups, sizeof(*result->groups), by_group_time);
 	a->sums.lost = event_fields__lost(a->fields, a->r, ROLE_SWITCH, ROLE_SWITCH);
+	err = event_fields__error(a->fields);
+	if (err)
+		return err;
 	result->sums = a->sums;
 	*ret_result = result;
 	return 0;

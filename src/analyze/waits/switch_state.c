@@ -32,8 +32,8 @@ static enum switch_state state_of(const char *text)
 }
 
 /* Prints a record with only the state set: a comm could contain text that looks like a state. */
-static enum switch_state decode(const struct ev_format *format, const struct ev_field *field,
-				uint64_t value)
+static enum switch_state decode(struct switch_states *s, const struct ev_format *format,
+				const struct ev_field *field, uint64_t value)
 {
 	static const char key[] = "prev_state=";
 	const struct ev_print_ctx ctx = { .long_size = 8 };
@@ -48,13 +48,16 @@ static enum switch_state decode(const struct ev_format *format, const struct ev_
 	    !ev_format__compiled(format))
 		return state;
 	rec = calloc(1, size ?: 1);
-	if (!rec)
+	if (!rec) {
+		s->failed = true;
 		return state;
+	}
 	memcpy(rec + field->offset, &value, field->size);
 	ev_format__print(format, &ctx, rec, size, &text);
 	at = text.s ? strstr(text.s, key) : NULL;
 	if (at)
 		state = state_of(at + strlen(key));
+	s->failed |= strbuf__failed(&text);
 	strbuf__free(&text);
 	return state;
 }
@@ -68,7 +71,7 @@ enum switch_state switch_states__of(struct switch_states *s, const struct ev_for
 	for (i = 0; i < s->nr; i++)
 		if (s->known[i].value == value)
 			return s->known[i].state;
-	state = decode(format, field, value);
+	state = decode(s, format, field, value);
 	if (s->nr < SWITCH_CACHE) {
 		s->known[s->nr].value = value;
 		s->known[s->nr++].state = state;

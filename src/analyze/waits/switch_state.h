@@ -31,6 +31,7 @@ struct switch_states {
 		enum switch_state state;
 	} known[SWITCH_CACHE];
 	unsigned int nr;
+	bool failed; /* for want of memory a state is unknown */
 };
 
 /* field: prev_state of format. */

@@ -139,8 +139,11 @@ static void put_event(struct list *l, const char *system, const char *name, cons
 	struct ev_format *format = NULL;
 	struct json *j = &l->out.json;
 	struct strbuf *b = &l->out.b;
+	int err;
 
-	if (text && ev_format__parse(text, strlen(text), &format))
+	err = text ? ev_format__parse(text, strlen(text), &format) : 0;
+	b->failed |= err == -ENOMEM;
+	if (err)
 		format = NULL;
 	if (l->json) {
 		json__record(j, "event");

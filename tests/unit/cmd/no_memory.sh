@@ -7,7 +7,8 @@ set -u
 stackonce=$(realpath "$1") make=$(realpath "$2") preload=$(realpath "$3")
 # shellcheck source=tests/unit/cmd/lib.sh
 . "$(dirname "$0")/lib.sh"
-record small addresses
+record small addresses lifecycle stalls
+last=small.stk # argument: the recording, or what is asked about it
 
 if LD_PRELOAD=$preload "$stackonce" version 2>&1 | grep -q 'AddressSanitizer\|ThreadSanitizer'; then
 	echo 'SKIPPED: the sanitizer has its own allocator'
@@ -36,7 +37,7 @@ add_trace()
 check()
 {
 	nr=0 in_a_row=0 seen=0
-	"$stackonce" "$@" small.stk >want 2>err </dev/null || {
+	"$stackonce" "$@" "$last" >want 2>err </dev/null || {
 		grep 'built without protobuf-c' err && return
 		wrong "$@"
 	}
@@ -44,7 +45,7 @@ check()
 	while [ $in_a_row -lt 40 ]; do
 		nr=$((nr + 1)) in_a_row=$((in_a_row + 1))
 		rm -f file
-		LD_PRELOAD=$preload NO_MEMORY_AT=$nr "$stackonce" "$@" small.stk \
+		LD_PRELOAD=$preload NO_MEMORY_AT=$nr "$stackonce" "$@" "$last" \
 			>out 2>err </dev/null
 		code=$?
 		if [ $code -eq 0 ]; then
@@ -80,4 +81,11 @@ check export clickhouse --tables
 check export clickhouse --schema
 check export ctf -q --force -o trace
 check export pprof --no-symbols -q -o -
+last=lifecycle.stk
+check lifecycle --no-symbols
+last=stalls.stk
+check offcpu --no-symbols
+check futex --no-symbols
+last='SELECT prev_prio, count(*) FROM "sched:sched_switch" GROUP BY 1 ORDER BY 1'
+check sql --csv -i small.stk
 [ $failed -eq 0 ]
