@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from checks import check, end
+from pprof_raw import Raw
 
 SO = sys.argv[1]
 
@@ -33,31 +34,8 @@ def pprof(*args, symbolize="none"):
     return done.stdout
 
 
-class Raw:
-    """The parts of `pprof -raw`."""
-
-    def __init__(self):
-        lines = pprof("-raw").splitlines()
-        starts = [lines.index(word) for word in ("Samples:", "Locations", "Mappings")]
-        self.head = lines[: starts[0]]
-        self.types = lines[starts[0] + 1].split()
-        self.samples = []
-        for line in lines[starts[0] + 2 : starts[1]]:
-            found = re.match(r" *((?:\d+ +)*\d+): ((?:\d+ )*)$", line)
-            if found:
-                values = [int(v) for v in found[1].split()]
-                self.samples.append((values, found[2].split(), {}))
-            else:
-                for key, value in re.findall(r"(\S+):\[(.*?)\](?= \S+:\[|\s*$)", line):
-                    self.samples[-1][2][key] = value
-        self.locations = lines[starts[1] + 1 : starts[2]]
-        self.mappings = lines[starts[2] + 1 :]
-
-    def comments(self):
-        return [line[9:] for line in self.head if line.startswith("Comment: ")]
-
-    def total(self, which=0):
-        return sum(values[which] for values, _, _ in self.samples)
+def read():
+    return Raw(pprof("-raw"))
 
 
 def amount(text):
@@ -112,7 +90,7 @@ def compare_functions(recording, options, index="events", values=("self", "count
 
 def compare_labels(recording, options):
     """Counts per event and comm."""
-    raw = Raw()
+    raw = read()
     want = collections.Counter()
     without = 0
     for row in report("--top", "0", "--by", "event,comm", *options, recording):
@@ -134,7 +112,7 @@ for stk in ("small.stk", "aliases.stk", "user.stk", "guesses.stk", "profile.stk"
             "waits.stk"):
     for options in ([], ["--kernel"], ["--user"]):
         export(stk, *options)
-        raw = Raw()
+        raw = read()
         if not raw.samples:
             check(f"{stk} {options}: report", [], [
                 r for r in report("--by", "host", *options, stk) if r["frames"]])
@@ -161,7 +139,7 @@ for options in (["--event", "sched_switch"], ["--comm", "gzip,cat"], ["--fold", 
 
 # Times of samples: 1 ms each.
 export("profile.stk", "--event", "cpu_clock")
-raw = Raw()
+raw = read()
 check("types of samples", ["events/count", "cpu/nanoseconds[dflt]"], raw.types)
 check("every sample is a period", True,
       all(values[1] == 1000000 * values[0] for values, _, _ in raw.samples))
@@ -170,22 +148,22 @@ check("period", ["PeriodType: cpu nanoseconds", "Period: 1000000"],
 shown = top("cpu")
 check("cpu of compute()", 1000000 * top("events")["compute"][1], shown["compute"][1])
 export("profile.stk")
-check("types of samples and others", ["events/count[dflt]", "cpu/nanoseconds"], Raw().types)
+check("types of samples and others", ["events/count[dflt]", "cpu/nanoseconds"], read().types)
 export("demo.stk", "--event", "cpu-clock")
-check("types without a known period", ["events/count[dflt]"], Raw().types)
+check("types without a known period", ["events/count[dflt]"], read().types)
 
 # Weights, with their units.
 for name, unit in (("bytes_alloc", "bytes"), ("delay", "nanoseconds"), ("count", "count")):
     options = ["--weigh", name]
     said = export("profile.stk", *options)
     check(f"{name}: left out is said", True, f"without a number '{name}' left out" in said)
-    check(f"types of {name}", ["events/count", f"{name}/{unit}[dflt]"], Raw().types)
+    check(f"types of {name}", ["events/count", f"{name}/{unit}[dflt]"], read().types)
     check(f"{name}: in a comment", True,
-          any(f"without a number '{name}'" in c for c in Raw().comments()))
+          any(f"without a number '{name}'" in c for c in read().comments()))
     if unit == "nanoseconds":
         compare_functions("profile.stk", options, name, ("self_weight", "weight"))
     weights = sum(r["weight"] for r in report("--top", "0", *options, "profile.stk") if r["frames"])
-    check(f"sum of {name}", weights, Raw().total(1))
+    check(f"sum of {name}", weights, read().total(1))
 
 done = run(SO, "export", "pprof", "-o", "none.gz", "--weigh", "call_site", "profile.stk")
 check("a sum beyond the format", (1, "stackonce: 'call_site': a sum exceeds 2^63: select fewer "
@@ -199,7 +177,7 @@ for row in report("--by", "pid", "--top", "0", "demo.stk"):
     want[row["pid"]] += row["count"] if row["frames"] else 0
 pid = max(want, key=want.get)
 got = collections.Counter()
-for values, _, labels in Raw().samples:
+for values, _, labels in read().samples:
     got[int(labels["pid"])] += values[0]
 check("events by pid", +want, got)
 shown = top("events", f"-tagfocus=pid={pid}")
@@ -215,12 +193,11 @@ for stk in ("small.stk", "waits.stk", "flags.stk"):
     export(stk)
     info = [json.loads(line) for line in run(SO, "info", "--json", stk).stdout.splitlines()]
     lost = info[0]["totals"]["lost"]
-    said = [int(c.split()[1]) for c in Raw().comments() if c.startswith("lost: ")]
-    check(f"{stk}: losses", lost, sum(said))
+    check(f"{stk}: losses", lost, read().lost())
 
 # An empty recording has no samples; hostile names are escaped.
 export("empty.stk")
-check("empty", [], Raw().samples)
+check("empty", [], read().samples)
 export("hostile.stk")
 text = pprof("-raw")
 check("no control characters", None, re.search(r"[\x00-\x08\x0b-\x1f\x7f]", text))
@@ -228,17 +205,17 @@ check("escaped", True, "\\x1b" in text)
 
 # Inlined functions and source lines.
 done = run(SO, "export", "pprof", "-o", "profile.gz", "--inline", "prog.stk")
-lines = [line for line in Raw().locations if "innermost" in line or "middle" in line
+lines = [line for line in read().locations if "innermost" in line or "middle" in line
          or "outer" in line]
 check("inlined", ["innermost", "middle", "outer"],
       [re.search(r"innermost|middle|outer", line)[0] for line in lines])
 check("source lines", True, all(re.search(r"inlined\.c:[1-9]\d* ", line) for line in lines))
-check("flags", True, any(m.endswith("[FN][FL][LN][IN]") for m in Raw().mappings))
+check("flags", True, any(m.endswith("[FN][FL][LN][IN]") for m in read().mappings))
 
 # Code has what a symbolizer needs: the build id, and the offset in the file, that of a caller within
 # its call.
 export("prog.stk")
-raw = Raw()
+raw = read()
 low, offset, path, build_id, flags = re.match(
     r"1: 0x(\w+)/0x\w+/0x(\w+) (\S+) (\w+) (.*)", raw.mappings[0]).groups()
 check("mapping of a file", (sys.argv[2], sys.argv[3], "[FN]"), (path, build_id, flags.strip()))
@@ -247,7 +224,7 @@ got = [int(re.match(r" *\d+: 0x(\w+) M=1 *$", line)[1], 16) - int(low, 16) + int
        for line in raw.locations]
 check("offsets in the file", [int(ip, 16) for ip in sys.argv[4:6]], got)
 export("profile.stk")
-raw = Raw()
+raw = read()
 address, mapping = re.search(r"0x(\w+) M=(\d+) main ", "\n".join(raw.locations)).groups()
 check("within the call", 0x100f, int(address, 16) - int(
     re.match(r"\d+: 0x(\w+)/", raw.mappings[int(mapping) - 1])[1], 16))
