@@ -133,17 +133,6 @@ static bool find_value(const struct filter_features *features, const char *name,
 	}
 }
 
-/* The field that ev_format__syscall_text() adds for the string of an argument; NULL: none. */
-static const struct ev_field *find_copy(const struct ev_format *fmt, const struct ev_field *f)
-{
-	char name[128];
-
-	if (snprintf(name, sizeof(name), "__%s_val", f->name) >= (int)sizeof(name))
-		return NULL;
-	f = ev_format__find(fmt, name);
-	return f && f->kind == EV_FIELD_DATA_LOC && f->is_char ? f : NULL;
-}
-
 static int use_field(struct filter_compiler *c, size_t start, const struct ev_field *f,
 		     struct operand *ret)
 {
@@ -154,7 +143,7 @@ static int use_field(struct filter_compiler *c, size_t start, const struct ev_fi
 				 .offset = FILTER_INPUT_REC + f->offset,
 				 .size = f->size,
 				 .is_signed = f->is_signed,
-				 .copy = find_copy(c->fmt, f),
+				 .copy = ev_format__companion(c->fmt, f),
 				 .is_code = f->address >= EV_FUNCTION };
 	c->prog->min_len = MAX(c->prog->min_len, f->offset + f->size);
 	return 0;

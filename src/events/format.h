@@ -62,6 +62,11 @@ uint32_t ev_format__fixed_size(const struct ev_format *f); /* end of the last fi
 unsigned int ev_format__nr_fields(const struct ev_format *f); /* common ones first */
 const struct ev_field *ev_format__field(const struct ev_format *f, unsigned int i);
 const struct ev_field *ev_format__find(const struct ev_format *f, const char *name);
+/* The field "__NAME_val" with the string to which the argument NAME of a call points; or NULL. */
+const struct ev_field *ev_format__companion(const struct ev_format *f,
+					    const struct ev_field *field);
+/* Whether the field is not shown on its own: common, or the companion of another. */
+bool ev_format__is_hidden(const struct ev_format *f, const struct ev_field *field);
 
 struct ev_print_ctx {
 	/* Appends "sym+0x1/0x2 [mod]" as %pS does (for %ps without offset) and returns true. */

@@ -145,14 +145,6 @@ static bool is_argv_arg(const struct ev_field *fd)
 		!strcmp(fd->type, "const char * const *") || !strcmp(fd->type, "char **"));
 }
 
-static bool has_companion(const struct ev_format *f, const struct ev_field *fd)
-{
-	char name[128];
-
-	snprintf(name, sizeof(name), "__%s_val", fd->name);
-	return ev_format__find(f, name);
-}
-
 /* The string arguments of a system call; their fields' offsets follow the last field. */
 static unsigned int find_strings(const struct ev_format *f, struct ev_syscall_string *strings)
 {
@@ -167,7 +159,7 @@ static unsigned int find_strings(const struct ev_format *f, struct ev_syscall_st
 		    fd->kind != EV_FIELD_INT || fd->size != 8)
 			continue;
 		argv = is_argv_arg(fd);
-		if ((argv || is_string_arg(f, fd)) && !has_companion(f, fd)) {
+		if ((argv || is_string_arg(f, fd)) && !ev_format__companion(f, fd)) {
 			strings[nr].arg = arg;
 			strings[nr].is_argv = argv;
 			strings[nr].offset = offset;

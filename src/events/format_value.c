@@ -159,18 +159,23 @@ static void print_value(const struct ev_format *f, const struct ev_field *fd,
 		print_elements(fd, s, len, out, '{', '}');
 }
 
-static const struct ev_field *companion(const struct ev_format *f, const struct ev_field *fd)
+const struct ev_field *ev_format__companion(const struct ev_format *f, const struct ev_field *field)
 {
-	size_t i = fd - f->fields;
+	size_t i = field - f->fields;
 	uint32_t string = i < f->nr_fields ? f->extra[i].companion : 0;
 
 	return string ? &f->fields[string - 1] : NULL;
 }
 
+bool ev_format__is_hidden(const struct ev_format *f, const struct ev_field *field)
+{
+	return f->extra[field - f->fields].hidden;
+}
+
 bool ev_format__is_argv(const struct ev_format *f, const struct ev_field *field)
 {
 	for (uint32_t i = 0; i < f->nr_fields; i++)
-		if (companion(f, &f->fields[i]) == field)
+		if (ev_format__companion(f, &f->fields[i]) == field)
 			return field__is_argv(&f->fields[i]);
 	return false;
 }
@@ -179,7 +184,7 @@ void ev_format__print_field(const struct ev_format *f, const struct ev_field *fi
 			    const struct ev_print_ctx *ctx, const void *rec, size_t len,
 			    struct strbuf *out)
 {
-	const struct ev_field *string = companion(f, field);
+	const struct ev_field *string = ev_format__companion(f, field);
 	size_t n = 0;
 	const char *s = string ? ev_field__bytes(string, rec, len, &n) : NULL;
 
@@ -212,7 +217,7 @@ void printer__fields(struct printer *p)
 static void json_value(const struct ev_format *f, const struct ev_field *fd, const void *rec,
 		       size_t rec_len, struct strbuf *out)
 {
-	const struct ev_field *string = companion(f, fd);
+	const struct ev_field *string = ev_format__companion(f, fd);
 	size_t len = 0;
 	const char *s = string ? ev_field__bytes(string, rec, rec_len, &len) : NULL;
 

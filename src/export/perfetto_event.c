@@ -27,28 +27,11 @@ struct pf_field {
 
 /* ---- event types ----------------------------------------------------------------------------- */
 
-/* The string that the recorder added for an argument of a system call. */
-static bool is_added(const struct ev_field *f)
-{
-	size_t n = strlen(f->name);
-
-	return f->kind == EV_FIELD_DATA_LOC && n > 6 && !strncmp(f->name, "__", 2) &&
-	       !strcmp(f->name + n - 4, "_val");
-}
-
-static bool has_added(const struct ev_format *format, const struct ev_field *f)
-{
-	char name[256];
-
-	snprintf(name, sizeof(name), "__%s_val", f->name);
-	return f->is_pointer && ev_format__find(format, name);
-}
-
 static enum pf_how how_of(const struct ev_format *format, const struct ev_field *f)
 {
 	if (f->kind == EV_FIELD_STRING || (f->kind != EV_FIELD_INT && f->is_char))
 		return HOW_STRING;
-	if (f->kind != EV_FIELD_INT || f->address >= EV_FUNCTION || has_added(format, f))
+	if (f->kind != EV_FIELD_INT || f->address >= EV_FUNCTION || ev_format__companion(format, f))
 		return HOW_PRINTED;
 	if (f->address)
 		return HOW_ADDRESS;
@@ -70,7 +53,7 @@ static int find_fields(struct pf_events *ev, struct pf_type *t)
 		const struct ev_field *f = ev_format__field(t->format, i);
 		struct pf_field *to = &t->fields[t->nr_fields];
 
-		if (f->is_common || is_added(f))
+		if (ev_format__is_hidden(t->format, f))
 			continue;
 		to->field = f;
 		to->how = how_of(t->format, f);

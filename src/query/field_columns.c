@@ -18,28 +18,6 @@ static bool is_text(const struct ev_field *f)
 	return f->kind == EV_FIELD_STRING || (f->kind != EV_FIELD_INT && f->is_char);
 }
 
-/* The field "__NAME_val" that holds the string at which the argument NAME of a call points. */
-static const struct ev_field *string_of(const struct ev_format *f, const struct ev_field *field)
-{
-	_cleanup_free_ char *name = NULL;
-	const struct ev_field *text;
-
-	if (field->kind != EV_FIELD_INT || asprintf(&name, "__%s_val", field->name) < 0) {
-		name = NULL;
-		return NULL;
-	}
-	text = ev_format__find(f, name);
-	return text && text->kind == EV_FIELD_DATA_LOC && text->is_char ? text : NULL;
-}
-
-static bool is_hidden(const struct field_columns *c, const struct ev_field *field)
-{
-	for (unsigned int i = 0; i < c->nr; i++)
-		if (c->v[i].text == field)
-			return true;
-	return false;
-}
-
 static int name_column(struct field_columns *c, unsigned int at, bool (*is_taken)(const char *name))
 {
 	struct field_column *column = &c->v[at];
@@ -66,9 +44,9 @@ int field_columns__of(const struct ev_format *format, unsigned int max,
 		const struct ev_field *field = ev_format__field(format, i);
 		struct field_column column = { .field = field };
 
-		if (field->is_common || is_hidden(&c, field))
+		if (ev_format__is_hidden(format, field))
 			continue;
-		column.text = string_of(format, field);
+		column.text = ev_format__companion(format, field);
 		err = c.nr == max			 ? -E2BIG :
 		      array__append(&c.v, &c.nr, column) ?:
 							   name_column(&c, c.nr - 1, is_taken);

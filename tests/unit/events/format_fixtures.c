@@ -319,6 +319,9 @@ static void test_syscall_string(void **state)
 	assert_true(fd->offset == strings[0].offset && fd->offset == 48 && fd->size == 4);
 	assert_true(fd->kind == EV_FIELD_DATA_LOC && fd->is_char);
 	assert_string_equal(ev_format__field(f, strings[0].field)->name, "filename");
+	assert_ptr_equal(ev_format__companion(f, ev_format__find(f, "filename")), fd);
+	assert_null(ev_format__companion(f, ev_format__find(f, "flags")));
+	assert_true(ev_format__is_hidden(f, fd));
 	build(&b, f);
 	set(&b, "dfd", 0xffffff9c);
 	set(&b, "filename", 0x7fff12345678);
@@ -335,6 +338,22 @@ static void test_syscall_string(void **state)
 			"\"flags\":524288,\"mode\":0}");
 	set_bytes(&b, "__filename_val", "", 1);
 	expect(&b, "dfd: 0xffffff9c, filename: \"\", flags: 0x00080000, mode: 0x00000000");
+	ev_format__free(f);
+}
+
+/* A string of another name belongs to no argument, and is shown. */
+static void test_no_companion(void **state)
+{
+	static const char text[] =
+		"name: sys_enter_open\nID: 1\nformat:\n"
+		"\tfield:const char * path;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:__data_loc char[] __name_val;\toffset:16;\tsize:4;\tsigned:0;\n"
+		"\nprint fmt: \"%s\", __get_str(__name_val)\n";
+	struct ev_format *f;
+
+	assert_int_equal(ev_format__parse(text, strlen(text), &f), 0);
+	assert_null(ev_format__companion(f, ev_format__find(f, "path")));
+	assert_false(ev_format__is_hidden(f, ev_format__find(f, "__name_val")));
 	ev_format__free(f);
 }
 
@@ -459,12 +478,19 @@ static void test_address_fields(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_compile),  cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_sched_switch), cmocka_unit_test(test_dynamic),
-		cmocka_unit_test(test_addresses),    cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_probes),	     cmocka_unit_test(test_syscall_string),
-		cmocka_unit_test(test_syscall_argv), cmocka_unit_test(test_syscall_unchanged),
-		cmocka_unit_test(test_resolve),	     cmocka_unit_test(test_address_fields),
+		cmocka_unit_test(test_all_compile),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_sched_switch),
+		cmocka_unit_test(test_dynamic),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_syscall_string),
+		cmocka_unit_test(test_no_companion),
+		cmocka_unit_test(test_syscall_argv),
+		cmocka_unit_test(test_syscall_unchanged),
+		cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_address_fields),
 	};
 
 	if (argc != 2)
