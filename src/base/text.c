@@ -61,6 +61,26 @@ struct text text__bytes(uint64_t v)
 	return t;
 }
 
+struct text text__count(uint64_t nr, const char *noun)
+{
+	struct text t;
+
+	snprintf(t.s, sizeof(t.s), "%.27s %s%s", text__number(nr).s, noun, nr == 1 ? "" : "s");
+	return t;
+}
+
+size_t text__byte(const char *s, char *ret_byte)
+{
+	uint8_t byte;
+
+	if (s[0] == '\\' && s[1] == 'x' && text__hex_bytes(s + 2, &byte, 1)) {
+		*ret_byte = (char)byte;
+		return strlen("\\x00");
+	}
+	*ret_byte = *s;
+	return 1;
+}
+
 size_t text__fit(const char *s, size_t len, unsigned int columns)
 {
 	unsigned int nr = 0;

@@ -20,6 +20,11 @@ struct text text__bytes(uint64_t v); /* "12.35 MB" */
 
 /* How many bytes of UTF-8 text fit into so many columns: a character is a column. */
 size_t text__fit(const char *s, size_t len, unsigned int columns);
+/* "1 event", "1,234 events"; the plural of the noun has an s. */
+struct text text__count(uint64_t nr, const char *noun);
+
+/* The byte that s begins with, which \xNN is, too; returns its length in s. */
+size_t text__byte(const char *s, char *ret_byte);
 /* As many whole bytes as there are hexadecimal digits for, at most max; returns their number. */
 uint32_t text__hex_bytes(const char *text, uint8_t *ret_bytes, uint32_t max);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reads the recordings one after another, each as if it were the only one. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "clickhouse_priv.h"
 #include "log.h"
+#include "query/metadata.h"
 #include "text.h"
 
 static int read_event(struct ch_export *c, const struct stk_event **ret_event)
@@ -52,12 +52,11 @@ static void select_table(struct ch_export *c)
 
 static int64_t find_to_wall(struct stk_reader *r)
 {
-	const char *ts = stk_reader__meta(r, "clock.ts");
-	const char *wall = stk_reader__meta(r, "clock.wall_ns");
+	struct wall_clock clock;
 	struct stk_totals t;
 
-	if (ts && wall)
-		return strtoull(wall, NULL, 0) - strtoull(ts, NULL, 0);
+	if (wall_clock__of(r, &clock))
+		return clock.wall_ns - clock.ts;
 	/* the first event is not far from where the file begins */
 	stk_reader__totals(r, &t);
 	return t.start_wall_ns - t.first_ts;

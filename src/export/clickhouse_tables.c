@@ -8,6 +8,7 @@
 #include "cleanup.h"
 #include "clickhouse_priv.h"
 #include "index.h"
+#include "names/user_names.h"
 #include "seeded_hash.h"
 
 void ch_put_insert(struct strbuf *b, const char *table, const struct ch_column *columns)
@@ -203,12 +204,6 @@ static const struct ch_column file_columns[] = {
 	{ "kind", "String", "ZSTD" },	{ 0 },
 };
 
-static const char *const file_kinds[] = {
-	[STK_FILE_FILE] = "file",
-	[STK_FILE_VDSO] = "vdso",
-	[STK_FILE_JIT] = "jit",
-};
-
 static int put_files(struct ch_export *c)
 {
 	struct strbuf *b = &c->b;
@@ -222,7 +217,7 @@ static int put_files(struct ch_export *c)
 		put_id(b, &f, STK_ID_BUILD_ID);
 		put_id(b, &f, STK_ID_CONTENT);
 		put_number(b, f.size);
-		put_text(b, f.kind < ARRAY_SIZE(file_kinds) ? file_kinds[f.kind] : "");
+		put_text(b, file__kind(&f));
 		err = ch_end_row(c);
 	}
 	return err;

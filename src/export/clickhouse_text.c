@@ -46,16 +46,14 @@ void ch_put_text(struct strbuf *b, const char *s)
 char *ch_unescaped(const char *s)
 {
 	char *raw = malloc(strlen(s) + 1), *to = raw;
-	uint8_t byte;
 
 	while (raw && *s) {
-		if (s[0] == '\\' && s[1] == 'x' && text__hex_bytes(s + 2, &byte, 1) && byte) {
-			*to++ = (char)byte;
-			s += strlen("\\x00");
-			continue;
-		}
-		s += s[0] == '\\' && s[1] == '\\';
-		*to++ = *s++;
+		bool is_backslash = s[0] == '\\' && s[1] == '\\';
+
+		s += is_backslash ? 1 : text__byte(s, to);
+		if (is_backslash)
+			*to = *s++;
+		to++;
 	}
 	if (raw)
 		*to = '\0';

@@ -2,14 +2,13 @@
 /* The TSDL of a CTF trace: what precedes the event classes. */
 #include "ctf_metadata.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cleanup.h"
 #include "ctf_tables.h"
 #include "ctf_tsdl.h"
+#include "query/metadata.h"
 
 #define NS_PER_S 1000000000
 #define MAX_NS (INT64_MAX / 2) /* since 1970, with room for what readers compute; in 2116 */
@@ -88,32 +87,15 @@ static void put_envs(struct strbuf *b, const struct stk_reader *r)
 
 /* ---- clock ----------------------------------------------------------------------------------- */
 
-static bool meta_u64(const struct stk_reader *r, const char *key, uint64_t *ret_value)
-{
-	const char *text = stk_reader__meta(r, key);
-	char *end;
-
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*ret_value = strtoull(text, &end, 10);
-	return !errno && !*end;
-}
-
 /* The wall clock, in ns since 1970, at time 0 of the recording's clock. */
 static bool clock_offset(const struct stk_reader *r, uint64_t *ret_ns)
 {
-	const char *clock = stk_reader__meta(r, "clock");
-	uint64_t ts, wall_ns;
+	struct wall_clock clock;
 
 	*ret_ns = 0;
-	if (clock && !strcmp(clock, "wall"))
-		return true;
-	r = stk_reader__member(r, 0);
-	if (!meta_u64(r, "clock.ts", &ts) || !meta_u64(r, "clock.wall_ns", &wall_ns) ||
-	    wall_ns > MAX_NS || ts > wall_ns)
+	if (!wall_clock__of(r, &clock) || clock.wall_ns > MAX_NS || clock.ts > clock.wall_ns)
 		return false;
-	*ret_ns = wall_ns - ts;
+	*ret_ns = clock.wall_ns - clock.ts;
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include "ctf_event.h"
 #include "frame.h"
 #include "log.h"
+#include "names/user_names.h"
 
 #define WORK_FRAME 64 /* of a frame, for stk_reader__charge() */
 
@@ -56,9 +57,6 @@ static void put_hex(struct strbuf *b, const struct stk_file *file, enum stk_file
 
 static int put_file(struct ctf_tables *t, uint32_t number, uint64_t ts)
 {
-	static const char *const kinds[] = {
-		[STK_FILE_FILE] = "file", [STK_FILE_VDSO] = "vdso", [STK_FILE_JIT] = "jit"
-	};
 	struct ctf_stream *s;
 	struct stk_file f;
 	struct strbuf *b;
@@ -73,7 +71,7 @@ static int put_file(struct ctf_tables *t, uint32_t number, uint64_t ts)
 	if (err)
 		return err;
 	put_u64(b, FRAME_USER(number, 0));
-	put_text(b, (unsigned int)f.kind < ARRAY_SIZE(kinds) ? kinds[f.kind] : "unknown");
+	put_text(b, file__kind(&f));
 	put_text(b, f.path);
 	put_text(b, f.host_path);
 	put_hex(b, &f, STK_ID_BUILD_ID);

@@ -14,6 +14,7 @@
 #include "formats.h"
 #include "fsmb_format.h"
 #include "log.h"
+#include "query/metadata.h"
 #include "text.h"
 
 /* The form of the map: that of the map that was imported, or else ours. */
@@ -81,9 +82,10 @@ static int merge_aliases(struct stk_reader *r, struct refs *refs)
 
 static uint64_t meta_u64(struct stk_reader *r, const char *key)
 {
-	const char *text = stk_reader__meta(r, key);
+	uint64_t value = 0;
 
-	return text ? strtoull(text, NULL, 0) : 0;
+	metadata__u64(r, key, &value);
+	return value;
 }
 
 static bool has_meta(struct stk_reader *r, const char *key, const char *value)

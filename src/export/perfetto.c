@@ -9,6 +9,8 @@
 #include "formats.h"
 #include "log.h"
 #include "perfetto_priv.h"
+#include "query/metadata.h"
+#include "text.h"
 
 #define INTERNED_BEGIN 1
 #define CLOCK_ID_REALTIME 1
@@ -78,16 +80,6 @@ static void put_system(struct perfetto *pf)
 	pf_out__packet(&pf->out, &p, 0);
 }
 
-static bool meta_u64(const struct stk_reader *r, const char *key, uint64_t *ret_value)
-{
-	const char *text = stk_reader__meta(r, key);
-
-	if (!text)
-		return false;
-	*ret_value = strtoull(text, NULL, 10);
-	return true;
-}
-
 /*
  * All times are given as those of the boot clock, which Perfetto's traces have, so that they are
  * the numbers of the recording.  A recording does not say how far its clock is from that of the
@@ -101,20 +93,20 @@ static void put_clocks(struct perfetto *pf)
 	Pf__ClockSnapshot snapshot = PF__CLOCK_SNAPSHOT__INIT;
 	Pf__Clock clocks[3] = { PF__CLOCK__INIT, PF__CLOCK__INIT, PF__CLOCK__INIT };
 	Pf__Clock *list[] = { &clocks[0], &clocks[1], &clocks[2] };
-	uint64_t ts, wall;
+	struct wall_clock wall;
 
-	if (clock && !strcmp(clock, "wall"))
-		ts = wall = 1;
-	else if (!meta_u64(r, "clock.ts", &ts) || !meta_u64(r, "clock.wall_ns", &wall))
+	if (!wall_clock__of(r, &wall))
 		return;
+	if (!wall.wall_ns)
+		wall.ts = wall.wall_ns = 1; /* the same, and a time */
 	PF_SET(&clocks[0], clock_id, CLOCK_ID_BOOTTIME);
-	PF_SET(&clocks[0], timestamp, ts);
+	PF_SET(&clocks[0], timestamp, wall.ts);
 	PF_SET(&clocks[1], clock_id, CLOCK_ID_REALTIME);
-	PF_SET(&clocks[1], timestamp, wall);
+	PF_SET(&clocks[1], timestamp, wall.wall_ns);
 	snapshot.n_clocks = 2;
 	if (clock && !strcmp(clock, "mono")) {
 		PF_SET(&clocks[2], clock_id, CLOCK_ID_MONOTONIC);
-		PF_SET(&clocks[2], timestamp, ts);
+		PF_SET(&clocks[2], timestamp, wall.ts);
 		snapshot.n_clocks++;
 	}
 	snapshot.clocks = list;

@@ -8,6 +8,7 @@
 #include "cleanup.h"
 #include "perfetto_priv.h"
 #include "seeded_hash.h"
+#include "text.h"
 
 #define WORK_FRAME 32 /* of a frame of a call stack, for stk_reader__charge() */
 
@@ -75,10 +76,8 @@ static int kernel_build_id(struct pf_intern *in, uint64_t *ret_id)
 {
 	const char *hex = stk_reader__meta(in->src->reader, "kernel.build_id");
 	uint8_t bytes[64];
-	unsigned int n = 0;
+	uint32_t n = hex ? text__hex_bytes(hex, bytes, sizeof(bytes)) : 0;
 
-	while (hex && n < sizeof(bytes) && sscanf(hex + 2 * n, "%2hhx", &bytes[n]) == 1)
-		n++;
 	return n ? string_id(in, PF_BUILD_ID, bytes, n, ret_id) : 0;
 }
 
@@ -91,8 +90,7 @@ static int describe(struct pf_intern *in, const struct pf_mapping *m, uint64_t *
 	int err = 0;
 
 	if (!m->file) {
-		/* Only of one kernel are metadata those of the kernel. */
-		if (!m->mod && stk_reader__nr_members(in->src->reader) == 1)
+		if (!m->mod)
 			err = kernel_build_id(in, ret_build_id);
 		return err ?: pf_intern__text(in, PF_PATH, m->mod ?: "[kernel]", ret_path);
 	}

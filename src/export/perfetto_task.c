@@ -10,6 +10,7 @@
 #include "cleanup.h"
 #include "perfetto_priv.h"
 #include "seeded_hash.h"
+#include "text.h"
 
 static void put_track(struct pf_tasks *t, Pf__TrackDescriptor *track)
 {
@@ -174,17 +175,10 @@ int pf_tasks__track(struct pf_tasks *t, const struct stk_event *e, uint64_t *ret
 /* Replaces \xNN, as the list has blanks and other bytes, by the byte. */
 static void unescape(char *s)
 {
-	unsigned char byte;
 	char *to = s;
 
-	for (; *s; s++) {
-		if (s[0] == '\\' && sscanf(s, "\\x%2hhx", &byte) == 1 && byte) {
-			*to++ = byte;
-			s += MIN(strlen(s), 4u) - 1;
-		} else {
-			*to++ = *s;
-		}
-	}
+	while (*s)
+		s += text__byte(s, to++);
 	*to = '\0';
 }
 

@@ -3,7 +3,9 @@
 #include "stacks.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
+
+#include "query/metadata.h"
+#include "text.h"
 
 void export_stacks__label(const struct export_stacks *s, const struct stack_group *g,
 			  struct strbuf *b)
@@ -21,9 +23,10 @@ void export_stacks__label(const struct export_stacks *s, const struct stack_grou
 
 uint64_t export_stacks__sample_hz(const struct export_stacks *s)
 {
-	const char *hz = stk_reader__meta(s->reader, "samples.hz");
+	uint64_t hz = 0;
 
-	return hz ? strtoull(hz, NULL, 10) : 0;
+	metadata__u64(s->reader, "samples.hz", &hz);
+	return hz;
 }
 
 bool stack_group__is_sampled(const struct stack_group *g)

@@ -119,6 +119,15 @@ void user_names__finish(const struct user_names *n)
 			missing);
 }
 
+const char *file__kind(const struct stk_file *file)
+{
+	static const char *const kinds[] = {
+		[STK_FILE_FILE] = "file", [STK_FILE_VDSO] = "vdso", [STK_FILE_JIT] = "jit"
+	};
+
+	return (unsigned int)file->kind < ARRAY_SIZE(kinds) ? kinds[file->kind] : "unknown";
+}
+
 /* ---- names as shown -------------------------------------------------------------------------- */
 
 const char *user_names__function(struct user_names *n, const char *sym)

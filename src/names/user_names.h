@@ -68,6 +68,8 @@ const char *user_names__of_frame(struct user_names *n, const struct stk_frame *f
 unsigned int user_names__lines(struct user_names *n, const struct stk_frame *f,
 			       const struct name_line **ret_lines);
 
+const char *file__kind(const struct stk_file *file); /* "file", "vdso", "jit" */
+
 /* The symbol lookup, opened with the options above; NULL when out of memory. */
 struct usyms *user_names__usyms(struct user_names *n);
 void user_names__usyms_file(const struct stk_file *file, struct usyms_file *ret_file);

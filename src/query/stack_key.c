@@ -3,10 +3,10 @@
 #include "stack_key.h"
 
 #include <sha2.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
+#include "metadata.h"
 #include "text.h"
 
 #define VERSION 1
@@ -28,13 +28,11 @@ enum key_kind {
 void stack_keys__init(struct stack_keys *k, struct stk_reader *r)
 {
 	const char *build_id = stk_reader__meta(r, "kernel.build_id");
-	const char *text = stk_reader__meta(r, "kernel.text");
 
 	*k = (struct stack_keys){ .r = r, .boot_id = stk_reader__meta(r, "boot_id") ?: "" };
 	if (build_id)
 		k->build_id_len = text__hex_bytes(build_id, k->build_id, sizeof(k->build_id));
-	if (text)
-		k->text = strtoull(text, NULL, 0);
+	metadata__u64(r, "kernel.text", &k->text);
 }
 
 /* ---- the hashed bytes ------------------------------------------------------------------------ */

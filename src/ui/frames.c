@@ -15,15 +15,6 @@ static void put_bytes(struct strbuf *b, const uint8_t *p, unsigned int n)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-const char *file__kind(const struct stk_file *file)
-{
-	static const char *const kinds[] = {
-		[STK_FILE_FILE] = "file", [STK_FILE_VDSO] = "vdso", [STK_FILE_JIT] = "jit"
-	};
-
-	return (unsigned int)file->kind < ARRAY_SIZE(kinds) ? kinds[file->kind] : "unknown";
-}
-
 static const char *id_key(const struct stk_file *file)
 {
 	return !file->id_len			? NULL :

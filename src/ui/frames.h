@@ -68,7 +68,6 @@ void file__where(struct strbuf *b, const struct stk_file *file);
 void file__map_line(struct strbuf *b, const struct stk_file *file);
 /* Members "hash", "kind", ... */
 void file__json(struct json *j, const struct stk_file *file);
-const char *file__kind(const struct stk_file *file);
 /* The build id, or before and the hash of the content, or nothing. */
 void file__id(struct strbuf *b, const struct stk_file *file, const char *before);
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "cleanup.h"
+#include "query/metadata.h"
 #include "stackonce.h"
 #include "strbuf.h"
 #include "ui.h"
@@ -115,26 +116,16 @@ bool time_span__is_absolute(const struct time_span *s)
 	return s->ends[0].kind <= TIME_CLOCK && s->ends[1].kind <= TIME_CLOCK;
 }
 
-static bool meta_u64(const struct stk_reader *r, const char *key, uint64_t *ret_value)
-{
-	const char *text = stk_reader__meta(r, key);
-
-	return text && !parse__u64(text, 0, UINT64_MAX, ret_value);
-}
-
 struct time_base time_base__of(const struct stk_reader *r, uint64_t first_ts)
 {
-	const char *clock = stk_reader__meta(r, "clock");
 	struct time_base base = { .first_ts = first_ts };
+	struct wall_clock clock;
 
-	/* Several recordings have the times of the wall clock, or one boot's, as the first has. */
-	if (clock && !strcmp(clock, "wall")) {
-		base.has_wall = true;
-		return base;
+	base.has_wall = wall_clock__of(r, &clock);
+	if (base.has_wall) {
+		base.ts = clock.ts;
+		base.wall_ns = clock.wall_ns;
 	}
-	r = stk_reader__member(r, 0);
-	base.has_wall = meta_u64(r, "clock.ts", &base.ts) &&
-			meta_u64(r, "clock.wall_ns", &base.wall_ns) && base.wall_ns <= INT64_MAX;
 	return base;
 }
 

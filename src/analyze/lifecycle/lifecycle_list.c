@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "query/metadata.h"
+#include "text.h"
 
 struct entry {
 	uint32_t tid, pid, ppid, ns_pid;
@@ -50,23 +52,11 @@ static bool number(const char **s, uint64_t max, uint64_t *ret_value)
 	return true;
 }
 
-static int hex(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Bytes other than printable ASCII are written as \xNN. */
 static void parse_comm(const char *s, const char *end, struct entry *e)
 {
-	while (s < end && e->comm_len < LC_COMM) {
-		if (end - s >= 4 && s[0] == '\\' && s[1] == 'x' && hex(s[2]) >= 0 &&
-		    hex(s[3]) >= 0) {
-			e->comm[e->comm_len++] = hex(s[2]) << 4 | hex(s[3]);
-			s += 4;
-		} else {
-			e->comm[e->comm_len++] = *s++;
-		}
-	}
+	while (s < end && e->comm_len < LC_COMM)
+		s += text__byte(s, &e->comm[e->comm_len++]);
 }
 
 static bool parse_line(const char *s, const char *end, struct entry *ret_entry)
@@ -109,7 +99,7 @@ static const struct entry *entry_of(const struct lc_list *list, uint32_t tid)
 static int parse_list(struct lifecycle *l, const char *key, const char *ts_key,
 		      struct lc_list **ret_list)
 {
-	const char *text = stk_reader__meta(l->r, key), *ts = stk_reader__meta(l->r, ts_key), *end;
+	const char *text = stk_reader__meta(l->r, key), *end;
 	struct lc_list *list;
 	unsigned int lines = 1;
 	const char *s;
@@ -130,7 +120,7 @@ static int parse_list(struct lifecycle *l, const char *key, const char *ts_key,
 		list->nr += parse_line(s, end, &list->v[list->nr]);
 	}
 	qsort(list->v, list->nr, sizeof(*list->v), by_tid);
-	list->ts = ts ? strtoull(ts, NULL, 10) : 0;
+	metadata__u64(l->r, ts_key, &list->ts);
 	*ret_list = list;
 	return 0;
 }
