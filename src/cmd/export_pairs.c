@@ -3,13 +3,13 @@
 #include "export_pairs.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
 #include "cleanup.h"
 #include "log.h"
+#include "text.h"
 
 struct pair_kind {
 	struct pair_kinds *all;
@@ -259,9 +259,8 @@ void pair_kinds__summarize(const struct pair_kinds *pk, struct strbuf *summary)
 	for (i = 0; i < pk->nr; i++)
 		gaps += pairs__counts(pk->v[i]->q.pairs)->gap;
 	if (gaps)
-		strbuf__printf(summary,
-			       "; %" PRIu64 " pair%s left out, as events may be missing in between",
-			       gaps, gaps == 1 ? "" : "s");
+		strbuf__printf(summary, "; %s left out, as events may be missing in between",
+			       text__count(gaps, "pair").s);
 }
 
 void pair_kinds__free(struct pair_kinds *pk)

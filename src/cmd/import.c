@@ -9,6 +9,7 @@
 
 #include "cleanup.h"
 #include "import/fsmb.h"
+#include "text.h"
 
 struct import {
 	unsigned int format;
@@ -31,15 +32,17 @@ static int run_fsmb(const struct import *im)
 		return CMD_FAILURE;
 	if (im->quiet)
 		return CMD_OK;
-	fprintf(stderr, "%u stacks, %u of them duplicates of another", res.stacks, res.duplicates);
+	fprintf(stderr, "%s, %s of them duplicates of another", text__count(res.stacks, "stack").s,
+		text__number(res.duplicates).s);
 	if (im->kallsyms)
-		fprintf(stderr, "; %" PRIu64 " of %" PRIu64 " addresses named", res.frames_named,
-			res.frames);
+		fprintf(stderr, "; %s of %s named", text__number(res.frames_named).s,
+			text__count(res.frames, "frame").s);
 	if (im->trace)
-		fprintf(stderr, "; %" PRIu64 " events, %" PRIu64 " with a stack", res.events,
-			res.events_with_stack);
+		fprintf(stderr, "; %s, %s with a stack", text__count(res.events, "event").s,
+			text__number(res.events_with_stack).s);
 	if (res.text_stacks)
-		fprintf(stderr, "; %u stacks in full in the text", res.text_stacks);
+		fprintf(stderr, "; %s in full in the text",
+			text__count(res.text_stacks, "stack").s);
 	fputc('\n', stderr);
 	return CMD_OK;
 }

@@ -64,14 +64,13 @@ bool counting__left_out(const struct counting *c, struct strbuf *b)
 	const struct stack_left_out left = stack_counts__left_out(c->counts);
 
 	if (left.missing) {
-		strbuf__printf(b, "%s event%s without a number '", text__number(left.missing).s,
-			       left.missing == 1 ? "" : "s");
+		strbuf__printf(b, "%s without a number '", text__count(left.missing, "event").s);
 		strbuf__text(b, c->weight_name);
 		strbuf__putc(b, '\'');
 	}
 	if (left.negative) {
-		strbuf__printf(b, "%s%s event%s with a negative '", left.missing ? " and " : "",
-			       text__number(left.negative).s, left.negative == 1 ? "" : "s");
+		strbuf__printf(b, "%s%s with a negative '", left.missing ? " and " : "",
+			       text__count(left.negative, "event").s);
 		strbuf__text(b, c->weight_name);
 		strbuf__putc(b, '\'');
 	}

@@ -212,7 +212,6 @@ int export__clickhouse(const struct export_source *src, const struct output_opts
 		return err;
 	err = log_end(&c, put_all(&c)) ?: output__commit(c.output);
 	if (!err && src->rows)
-		strbuf__printf(summary, "%s row%s of %s", text__number(c.nr_rows).s,
-			       c.nr_rows == 1 ? "" : "s", src->rows);
+		strbuf__printf(summary, "%s of %s", text__count(c.nr_rows, "row").s, src->rows);
 	return err ?: c.damage;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Writes a recording as a trace in the Common Trace Format, version 1.8. */
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -13,6 +12,7 @@
 #include "formats.h"
 #include "log.h"
 #include "output/directory.h"
+#include "text.h"
 
 #define METADATA "metadata"
 /*
@@ -186,17 +186,18 @@ static int write_metadata(struct ctf *c)
 static void put_summary(const struct ctf *c, struct strbuf *summary)
 {
 	if (c->classes.nr_unparsed)
-		log_warn("events of %u types have no fields, as their format cannot be parsed",
-			 c->classes.nr_unparsed);
+		log_warn("no fields in the events of %s, whose format cannot be parsed",
+			 text__count(c->classes.nr_unparsed, "type").s);
 	if (c->nr_left_out)
-		log_warn("left out %" PRIu64
-			 " events that are too far out of order, or later than any "
-			 "clock; they count as discarded",
-			 c->nr_left_out);
-	strbuf__printf(summary, "%" PRIu64 " events of %u CPUs, %u stacks", c->nr_events,
-		       c->streams.nr_used, c->tables.nr_written);
+		log_warn(
+			"left out, and counted as discarded, %s too far out of order or later than "
+			"any clock",
+			text__count(c->nr_left_out, "event").s);
+	strbuf__printf(summary, "%s of %s, %s", text__count(c->nr_events, "event").s,
+		       text__count(c->streams.nr_used, "CPU").s,
+		       text__count(c->tables.nr_written, "stack").s);
 	if (c->tables.nr_lost)
-		strbuf__printf(summary, "; %" PRIu64 " events were lost", c->tables.nr_lost);
+		strbuf__printf(summary, "; %s lost", text__count(c->tables.nr_lost, "event").s);
 }
 
 static void ctf__clear(struct ctf *c)

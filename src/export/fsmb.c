@@ -5,7 +5,6 @@
 #include <byteswap.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,15 +288,15 @@ int export_fsmb_summed(const struct export_source *src, uint32_t version,
 	if (err)
 		return err;
 	if (result.skipped)
-		log_warn("skipped %u stacks with frames that are not kernel addresses",
-			 result.skipped);
+		log_warn("skipped %s with frames that are not kernel addresses",
+			 text__count(result.skipped, "stack").s);
 	if (result.refs_cut)
-		log_warn("%" PRIu64 " stacks have more references than fit into 32 bits",
-			 result.refs_cut);
-	strbuf__printf(summary, "%u stacks", result.stacks);
+		log_warn("the references of %s are cut to 32 bits",
+			 text__count(result.refs_cut, "stack").s);
+	strbuf__printf(summary, "%s", text__count(result.stacks, "stack").s);
 	if (result.of_text)
-		strbuf__printf(summary, "; without %u stacks that were not in the imported map",
-			       result.of_text);
+		strbuf__printf(summary, "; without %s of the imported text alone",
+			       text__count(result.of_text, "stack").s);
 	return 0;
 }
 

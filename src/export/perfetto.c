@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* export perfetto: a trace for ui.perfetto.dev and trace_processor. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,15 +202,15 @@ static int perfetto__new(const struct export_source *src, const struct output *o
 
 static void put_summary(const struct perfetto *pf, struct strbuf *summary)
 {
-	strbuf__printf(summary, "%" PRIu64 " events, %" PRIu32 " stacks", pf->nr_events,
-		       pf->intern.nr_stacks);
+	strbuf__printf(summary, "%s, %s", text__count(pf->nr_events, "event").s,
+		       text__count(pf->intern.nr_stacks, "stack").s);
 	if (pf->nr_pairs)
-		strbuf__printf(summary, ", %" PRIu64 " pairs", pf->nr_pairs);
+		strbuf__printf(summary, ", %s", text__count(pf->nr_pairs, "pair").s);
 	if (pf->nr_lost)
-		strbuf__printf(summary, ", %" PRIu64 " lost", pf->nr_lost);
+		strbuf__printf(summary, ", %s lost", text__number(pf->nr_lost).s);
 	if (pf->slices.left_out)
-		log_warn("%" PRIu64 " slices are left out: each overlaps %u others",
-			 pf->slices.left_out, PF_MAX_LANES);
+		log_warn("left out %s, with more than %u at the same time",
+			 text__count(pf->slices.left_out, "slice").s, PF_MAX_LANES);
 }
 
 int export__perfetto(const struct export_source *src, const struct output_opts *opts,

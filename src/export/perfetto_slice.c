@@ -14,6 +14,7 @@
 #include "cleanup.h"
 #include "perfetto_priv.h"
 #include "seeded_hash.h"
+#include "text.h"
 
 #define KIND_LOSS 0
 #define KIND_PAIR 1 /* and above: the pairs' kinds */
@@ -195,8 +196,7 @@ static void put_loss_name(struct pf_slices *sl, const struct stk_loss *loss)
 
 	strbuf__reset(b);
 	if (loss->count)
-		strbuf__printf(b, "%" PRIu64 " event%s lost", loss->count,
-			       loss->count == 1 ? "" : "s");
+		strbuf__printf(b, "%s lost", text__count(loss->count, "event").s);
 	else
 		strbuf__puts(b, "events lost");
 	if (loss->type)

@@ -12,6 +12,7 @@
 #include "pprof_code.h"
 #include "pprof_file.h"
 #include "stacks.h"
+#include "text.h"
 
 #define SECOND_NS 1000000000ull
 
@@ -227,12 +228,11 @@ static void put_comments(struct pprof *p)
 		put_comment(p, pprof_file__printf(p->file, "command: %s", command));
 	put_losses(p);
 	if (t.bad_blocks)
-		put_comment(p, pprof_file__printf(p->file, "damaged: %" PRIu64 " blocks",
-						  t.bad_blocks));
+		put_comment(p, pprof_file__printf(p->file, "damaged: %s",
+						  text__count(t.bad_blocks, "block").s));
 	if (p->no_stack)
-		put_comment(p, pprof_file__printf(p->file,
-						  "left out: %" PRIu64 " events without a stack",
-						  p->no_stack));
+		put_comment(p, pprof_file__printf(p->file, "left out: %s without a stack",
+						  text__count(p->no_stack, "event").s));
 	if (p->stacks->left_out)
 		put_comment(p, pprof_file__printf(p->file, "left out: %s", p->stacks->left_out));
 }
@@ -297,8 +297,8 @@ int export__pprof(const struct export_source *src, const struct output_opts *opt
 	err = err ?: output__commit(output);
 	if (err)
 		return err;
-	strbuf__printf(summary, "%" PRIu64 " event%s in %" PRIu64 " sample%s", p.events,
-		       p.events == 1 ? "" : "s", p.samples, p.samples == 1 ? "" : "s");
+	strbuf__printf(summary, "%s in %s", text__count(p.events, "event").s,
+		       text__count(p.samples, "sample").s);
 	export_stacks__put_left_out(&stacks, p.no_stack, summary);
 	return 0;
 }

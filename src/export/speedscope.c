@@ -4,7 +4,6 @@
  * a sampled profile, whose samples are its distinct stacks.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -14,6 +13,7 @@
 #include "named_frames.h"
 #include "stacks.h"
 #include "string_table.h"
+#include "text.h"
 
 #define SECOND_NS 1000000000ull
 #define PIECE 65536 /* bytes written at once */
@@ -293,9 +293,8 @@ int export__speedscope(const struct export_source *src, const struct output_opts
 	err = write_file(&s, opts) ?: output__commit(output);
 	if (err)
 		return err;
-	strbuf__printf(summary, "%" PRIu64 " event%s in %u profile%s", s.events,
-		       s.events == 1 ? "" : "s", stacks.nr_groups,
-		       stacks.nr_groups == 1 ? "" : "s");
+	strbuf__printf(summary, "%s in %s", text__count(s.events, "event").s,
+		       text__count(stacks.nr_groups, "profile").s);
 	export_stacks__put_left_out(&stacks, s.no_stack, summary);
 	return 0;
 }

@@ -2,8 +2,6 @@
 /* Labels and sums of counted stacks. */
 #include "stacks.h"
 
-#include <inttypes.h>
-
 #include "query/metadata.h"
 #include "text.h"
 
@@ -48,9 +46,8 @@ void export_stacks__summarize(const struct export_stacks *s, struct strbuf *summ
 		events += s->groups[i].count;
 		stacks += s->groups[i].nr_stacks;
 	}
-	strbuf__printf(summary, "%" PRIu64 " event%s, %" PRIu64 " stack%s in %u group%s", events,
-		       events == 1 ? "" : "s", stacks, stacks == 1 ? "" : "s", s->nr_groups,
-		       s->nr_groups == 1 ? "" : "s");
+	strbuf__printf(summary, "%s, %s in %s", text__count(events, "event").s,
+		       text__count(stacks, "stack").s, text__count(s->nr_groups, "group").s);
 	export_stacks__put_left_out(s, 0, summary);
 }
 
@@ -60,6 +57,6 @@ void export_stacks__put_left_out(const struct export_stacks *s, uint64_t no_stac
 	if (s->left_out)
 		strbuf__printf(summary, "; %s left out", s->left_out);
 	if (no_stack)
-		strbuf__printf(summary, "; %" PRIu64 " event%s without a stack left out", no_stack,
-			       no_stack == 1 ? "" : "s");
+		strbuf__printf(summary, "; %s without a stack left out",
+			       text__count(no_stack, "event").s);
 }

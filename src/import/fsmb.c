@@ -16,6 +16,7 @@
 #include "log.h"
 #include "output/output.h"
 #include "strbuf.h"
+#include "text.h"
 #include "text_stacks.h"
 #include "trace/write/writer.h"
 #include "trace_entry.h"
@@ -409,20 +410,20 @@ static int open_output(const struct import_fsmb_opts *o, struct output **ret_out
 static void warn_oddities(const struct import_fsmb_opts *o, const struct import_fsmb_result *r)
 {
 	if (r->unknown_ids)
-		log_warn("%s: %llu events have a stack id that is not in %s: kept without a stack",
-			 o->trace, (unsigned long long)r->unknown_ids, o->map);
+		log_warn("%s: kept %s without a stack, as the stack id is not in %s", o->trace,
+			 text__count(r->unknown_ids, "event").s, o->map);
 	if (r->orphan_ids)
-		log_warn("%s: skipped %llu <stack_id> lines that match no event", o->trace,
-			 (unsigned long long)r->orphan_ids);
+		log_warn("%s: skipped %s without an event", o->trace,
+			 text__count(r->orphan_ids, "<stack_id> line").s);
 	if (r->lost)
-		log_warn("%s: the kernel lost %llu events before it wrote this text", o->trace,
-			 (unsigned long long)r->lost);
+		log_warn("%s: the kernel lost %s before it wrote this text", o->trace,
+			 text__count(r->lost, "event").s);
 	if (r->other_lines)
-		log_warn("%s: skipped %llu lines that are not events", o->trace,
-			 (unsigned long long)r->other_lines);
+		log_warn("%s: skipped %s in which there is no event", o->trace,
+			 text__count(r->other_lines, "line").s);
 	if (r->cut)
-		log_warn("%s: truncated %llu events to the size of a record", o->trace,
-			 (unsigned long long)r->cut);
+		log_warn("%s: truncated %s to the size of a record", o->trace,
+			 text__count(r->cut, "event").s);
 }
 
 static void import__clear(struct import *im)

@@ -12,6 +12,7 @@
 #include "index.h"
 #include "log.h"
 #include "seeded_hash.h"
+#include "text.h"
 
 struct fsmb_map {
 	const unsigned char *data;
@@ -68,8 +69,8 @@ static int check_header(struct fsmb_map *m, const char *name)
 	m->nr = get32(m, offsetof(struct fsmb_header, nr_stacks));
 	room = (m->len - sizeof(struct fsmb_header)) / sizeof(struct fsmb_stack);
 	if (m->nr > room)
-		return damaged("%s: offset 8: %u stacks do not fit, the file ends after %zu bytes",
-			       name, m->nr, m->len);
+		return damaged("%s: offset 8: no room for %s, the file ends after %zu bytes", name,
+			       text__count(m->nr, "stack").s, m->len);
 	return 0;
 }
 
@@ -83,8 +84,8 @@ static int check_trailer(struct fsmb_map *m, const char *name, size_t at)
 	    get32(m, at + offsetof(struct fsmb_trailer, magic)) == FSMB_TRAILER_MAGIC)
 		size = get32(m, at + offsetof(struct fsmb_trailer, size));
 	if (size < FSMB_TRAILER_SIZE || size != m->len - at)
-		return damaged("%s: offset %zu: %zu bytes after the last of %u stacks", name, at,
-			       m->len - at, m->nr);
+		return damaged("%s: offset %zu: %s after the last of %s", name, at,
+			       text__count(m->len - at, "byte").s, text__count(m->nr, "stack").s);
 	memcpy(t, m->data + at, size < sizeof(*t) ? FSMB_TRAILER_SIZE : sizeof(*t));
 	t->size = size;
 	t->text_base = get64(m, at + offsetof(struct fsmb_trailer, text_base));
@@ -146,14 +147,16 @@ static int check_stacks(struct fsmb_map *m, const char *name)
 		reserved += e->flags ? 1 : 0;
 		at += sizeof(struct fsmb_stack);
 		if (e->nr > (m->len - at) / sizeof(uint64_t))
-			return damaged("%s: offset %zu: stack %u of %u has %u frames, but the file "
+			return damaged("%s: offset %zu: stack %u of %u has %s, but the file "
 				       "ends after %zu",
-				       name, m->offsets[i] + 4, i + 1, m->nr, e->nr,
+				       name, m->offsets[i] + 4, i + 1, m->nr,
+				       text__count(e->nr, "frame").s,
 				       (m->len - at) / sizeof(uint64_t));
 		if (e->nr > STK_MAX_DEPTH)
-			return damaged("%s: offset %zu: stack %u of %u has %u frames, but at most "
+			return damaged("%s: offset %zu: stack %u of %u has %s, but at most "
 				       "%u are allowed",
-				       name, m->offsets[i] + 4, i + 1, m->nr, e->nr, STK_MAX_DEPTH);
+				       name, m->offsets[i] + 4, i + 1, m->nr,
+				       text__count(e->nr, "frame").s, STK_MAX_DEPTH);
 		at += (size_t)e->nr * sizeof(uint64_t);
 	}
 	if (at != m->len) {

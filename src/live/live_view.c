@@ -44,17 +44,15 @@ static void put_counts(const struct live_view *v, struct strbuf *b)
 	bool pairs = v->key == LIVE_PAIRS;
 	uint64_t nr = pairs ? v->nr_pairs : v->events;
 
-	strbuf__printf(b, "%s %s%s in %s", text__number(nr).s, pairs ? "pair" : "event",
-		       nr == 1 ? "" : "s", text__ns(v->window_ns).s);
+	strbuf__printf(b, "%s in %s", text__count(nr, pairs ? "pair" : "event").s,
+		       text__ns(v->window_ns).s);
 	if (v->rate)
 		strbuf__printf(b, ", %s/s now", text__number(v->rate).s);
 	if (pairs && v->gaps)
 		strbuf__printf(b, ", %s across a gap", text__number(v->gaps).s);
 	if (v->lost)
-		strbuf__printf(b, ", %s%s lost", text__number(v->lost).s,
-			       !pairs	    ? "" :
-			       v->lost == 1 ? " event" :
-					      " events");
+		strbuf__printf(b, ", %s lost",
+			       pairs ? text__count(v->lost, "event").s : text__number(v->lost).s);
 	strbuf__puts(b, ": ");
 	strbuf__text(b, v->file);
 }
@@ -69,8 +67,7 @@ static void put_rows_are(const struct live_view *v, struct strbuf *b)
 	};
 	const char *window = v->zeroed ? "since z was pressed" : "since the start";
 
-	strbuf__printf(b, "%s %s%s of ", text__number(v->nr_all).s, what[v->key],
-		       v->nr_all == 1 ? "" : "s");
+	strbuf__printf(b, "%s of ", text__count(v->nr_all, what[v->key]).s);
 	if (v->key != LIVE_PAIRS)
 		strbuf__printf(b, "%s, %s", v->event ?: "all events", window);
 	else if (v->interval_ns)

@@ -87,11 +87,11 @@ void memory_plan__make(const struct recorder_opts *o, const struct memory_machin
 void memory_plan__log(const struct memory_plan *p)
 {
 	log_debug("memory: a budget of %s", text__bytes(p->budget).s);
-	log_debug("memory: %s for rings, %s for each of %u CPUs", text__bytes(p->rings * p->ring).s,
-		  text__bytes(p->ring).s, p->rings);
+	log_debug("memory: %s for rings, %s for each of %s", text__bytes(p->rings * p->ring).s,
+		  text__bytes(p->ring).s, text__count(p->rings, "CPU").s);
 	if (p->stack_map)
-		log_debug("memory: %s for the stack map, %s stacks", text__bytes(p->stack_map).s,
-			  text__number(1ull << p->stack_map_bits).s);
+		log_debug("memory: %s for the stack map, %s", text__bytes(p->stack_map).s,
+			  text__count(1ull << p->stack_map_bits, "stack").s);
 	if (p->tables)
 		log_debug("memory: at most %s for unwind tables", text__bytes(p->tables).s);
 	if (p->fixed)

@@ -26,6 +26,7 @@
 #include "stop.h"
 #include "strbuf.h"
 #include "target.h"
+#include "text.h"
 #include "trace/write/writer.h"
 
 #define ROUND_NS 200000000ull /* a round ends at least this often */
@@ -175,10 +176,10 @@ static void show_status(struct recorder *r, uint64_t now)
 
 	stk_writer__stats(r->w, &ws);
 	snprintf(line, sizeof(line),
-		 "%.0f events/s, %llu in all, %llu stacks, dedup %.1f %%, %.1f bytes/event, "
+		 "%.0f events/s, %llu in all, %s, dedup %.1f %%, %.1f bytes/event, "
 		 "lost %llu",
 		 (ws.events - r->status_events) / seconds, (unsigned long long)ws.events,
-		 (unsigned long long)ws.stacks, merged_percent(r, ws.stacks),
+		 text__count(ws.stacks, "stack").s, merged_percent(r, ws.stacks),
 		 ws.events ? (double)ws.bytes / ws.events : 0.0,
 		 (unsigned long long)lost_so_far(r));
 	r->opts->status(r->opts->status_ctx, line);

@@ -6,7 +6,6 @@
 #include "pairs_table.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "analyze/pairs/pairs.h"
 #include "cleanup.h"
 #include "log.h"
+#include "text.h"
 #include "ui/reading.h"
 
 enum {
@@ -181,12 +181,12 @@ static int warn_missing(struct pairs_cursor *c)
 	if (err)
 		return SQLITE_NOMEM;
 	if (res.counts.gap)
-		log_warn("pairs(): left out %" PRIu64 " pairs between whose events others may be "
-			 "missing, see 'stackonce info'",
-			 res.counts.gap);
+		log_warn(
+			"pairs(): left out %s between whose events others may be missing, see 'stackonce info'",
+			text__count(res.counts.gap, "pair").s);
 	if (res.counts.others)
-		log_warn("pairs(): by_value is '(others)' for %" PRIu64 " pairs beyond %d groups",
-			 res.counts.others, PAIRS_MAX_GROUPS);
+		log_warn("pairs(): by_value is '(others)' for %s beyond %d groups",
+			 text__count(res.counts.others, "pair").s, PAIRS_MAX_GROUPS);
 	return SQLITE_OK;
 }
 

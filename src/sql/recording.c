@@ -14,6 +14,7 @@
 #include "events/format.h"
 #include "log.h"
 #include "seeded_hash.h"
+#include "text.h"
 #include "ui/ui.h"
 #include "names/user_names.h"
 
@@ -360,9 +361,9 @@ static int at_end(const struct sql_scan *s, sqlite3_vtab *vt, int err)
 				 s->rec->path);
 	if (t.bad_blocks)
 		return sql_error(vt, SQLITE_CORRUPT,
-				 "'%s' is damaged: %llu blocks cannot be read; --partial answers "
+				 "'%s' is damaged: %s cannot be read; --partial answers "
 				 "without them",
-				 s->rec->path, (unsigned long long)t.bad_blocks);
+				 s->rec->path, text__count(t.bad_blocks, "block").s);
 	return SQLITE_DONE;
 }
 

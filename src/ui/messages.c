@@ -11,6 +11,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "strbuf.h"
+#include "text.h"
 
 /* Lines that are held, and the number of those left out. */
 static struct strbuf held;
@@ -40,7 +41,8 @@ void ui__hold_messages(bool hold)
 	if (!hold && held.len)
 		fwrite(held.s, 1, held.len, stderr);
 	if (!hold && nr_left_out)
-		fprintf(stderr, "stackonce: %u more messages were left out\n", nr_left_out);
+		fprintf(stderr, "stackonce: left out %s\n",
+			text__count(nr_left_out, "more message").s);
 	if (!hold)
 		strbuf__free(&held);
 	nr_left_out = hold ? nr_left_out : 0;

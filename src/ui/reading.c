@@ -19,6 +19,7 @@
 #include "need.h"
 #include "output/output.h"
 #include "standard_input.h"
+#include "text.h"
 
 #define DEFAULT_FILE "trace.stk"
 #define FOLLOW_NS 200000000 /* interval at which a growing file is polled */
@@ -431,12 +432,11 @@ static void warn_unverified(const struct reading *rd)
 	for (i = 0; i < MAX_UNVERIFIED && line && *line; i++) {
 		if (sscanf(line, "%199s %" SCNu64 " %" SCNu64 " %" SCNu64, event, &count, &from,
 			   &to) == 4)
-			log_warn("'%s': %" PRIu64 " kernel stacks of %s from %" PRIu64 ".%09" PRIu64
-				 " to %" PRIu64 ".%09" PRIu64
-				 " are not verified: a stack walked in that time differed from the "
-				 "kernel's",
-				 rd->path, count, event, from / 1000000000, from % 1000000000,
-				 to / 1000000000, to % 1000000000);
+			log_warn("'%s': kernel stacks of %s from %" PRIu64 ".%09" PRIu64
+				 " to %" PRIu64 ".%09" PRIu64 " are not verified, %" PRIu64
+				 " in all: a stack walked in that time differed from the kernel's",
+				 rd->path, event, from / 1000000000, from % 1000000000,
+				 to / 1000000000, to % 1000000000, count);
 		line += strcspn(line, "\n");
 		line += *line == '\n';
 	}
@@ -464,8 +464,8 @@ int reading__finish(struct reading *rd)
 
 	stk_reader__totals(rd->reader, &t);
 	if (t.bad_blocks) {
-		log_err(0, "'%s': skipped %" PRIu64 " damaged block%s", rd->path, t.bad_blocks,
-			t.bad_blocks == 1 ? "" : "s");
+		log_err(0, "'%s': skipped %s", rd->path,
+			text__count(t.bad_blocks, "damaged block").s);
 		rd->code = CMD_FAILURE;
 	}
 	if (rd->sel.error && !rd->code) {

@@ -81,18 +81,19 @@ static int no_function(const struct annotated *an, const struct annotate_functio
 		in_user += functions[i].frame.kind == STK_FRAME_USER;
 	}
 	if (all)
-		return log_why(-ENOENT,
-			       "no event has its innermost frame in '%s', but %s events have it in "
-			       "their stacks: see --children%s",
-			       an->function, text__number(all).s,
-			       in_user && !an->stacks ? " or --user" : "");
+		return log_why(
+			-ENOENT,
+			"no event has its innermost frame in '%s', which is elsewhere in the "
+			"stacks of %s: see --children%s",
+			an->function, text__count(all, "event").s,
+			in_user && !an->stacks ? " or --user" : "");
 	if (!annotate__events(an->annotate))
 		return log_why(-ENOENT, "'%s' has no %s", an->rd.path,
 			       an->rd.sel.any ? "event that the options select" : "events");
 	return log_why(-ENOENT,
-		       "no stack of the %s events has a function '%s': 'stackonce report "
+		       "no stack of %s has a function '%s': 'stackonce report "
 		       "--tree=callees' shows which functions there are%s",
-		       text__number(annotate__events(an->annotate)).s, an->function,
+		       text__count(annotate__events(an->annotate), "event").s, an->function,
 		       is_file ? " (a file has this name: give FILE FUNCTION)" : "");
 }
 

@@ -118,8 +118,8 @@ static void put_title(struct annotated *an, const struct annotate_function *f, c
 	frame.guessed = false;
 	strbuf__puts(b, "# ");
 	frame__function(&an->rd.names, b, &frame);
-	strbuf__printf(b, ": %s in %s of %s events (", an->children ? "anywhere" : "innermost",
-		       text__number(count).s, text__number(events).s);
+	strbuf__printf(b, ": %s in %s of %s (", an->children ? "anywhere" : "innermost",
+		       text__number(count).s, text__count(events, "event").s);
 	out__percent(b, count, events, 0);
 	strbuf__puts(b, "%)\n");
 }

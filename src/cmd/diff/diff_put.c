@@ -2,7 +2,6 @@
 /* Prints both recordings and the rows, as text and as JSON. */
 #include "diff.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "cleanup.h"
@@ -159,7 +158,7 @@ static void put_names(struct diff_cmd *c)
 	strbuf__puts(b, "# ");
 	strbuf__text(b, path);
 	if (nr > 1)
-		strbuf__printf(b, " and %u more files differ", nr - 1);
+		strbuf__printf(b, " and %s differ", text__count(nr - 1, "more file").s);
 	else
 		strbuf__puts(b, " differs");
 	strbuf__printf(b, ", or may: functions in %s are compared by name.\n",

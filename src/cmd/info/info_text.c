@@ -242,13 +242,13 @@ static void put_accounting(struct info *in)
 		}
 	}
 	if (quiet)
-		strbuf__printf(b, "%u event%s never happened (-v lists %s)\n", quiet,
-			       quiet == 1 ? "" : "s", quiet == 1 ? "it" : "them");
+		strbuf__printf(b, "%s never happened (-v lists %s)\n",
+			       text__count(quiet, "event").s, quiet == 1 ? "it" : "them");
 	put_account_row(in, "total", width, &in->total);
 	if (!in->accounted)
 		strbuf__puts(b, "The recording has no accounting: events were counted.\n");
 	else if (in->t.events != in->total.c[STK_C_RECORDED])
-		strbuf__printf(b, "The file holds %" PRIu64 " events.\n", in->t.events);
+		strbuf__printf(b, "The file holds %s.\n", text__count(in->t.events, "event").s);
 }
 
 /* "1,415 hit (97.45%)" */
@@ -278,8 +278,8 @@ static void put_stacks(struct info *in)
 
 	strbuf__putc(b, '\n');
 	put_label(in, "Stacks");
-	strbuf__printf(b, "%s unique, %s caller tree nodes", text__number(in->unique).s,
-		       text__number(in->t.nodes).s);
+	strbuf__printf(b, "%s unique, %s", text__number(in->unique).s,
+		       text__count(in->t.nodes, "caller tree node").s);
 	if (in->t.duplicates)
 		strbuf__printf(b, ", duplicates under other ids: %s",
 			       text__number(in->t.duplicates).s);
@@ -338,7 +338,7 @@ static void put_tables(struct info *in)
 	if (!info__meta_u64(in, "unwind.tables_loaded", &loaded))
 		return;
 	put_label(in, "Tables");
-	strbuf__printf(b, "%" PRIu64 " files", loaded);
+	strbuf__printf(b, "%s", text__count(loaded, "file").s);
 	if (info__meta_u64(in, "unwind.table_bytes", &bytes)) {
 		strbuf__printf(b, ", %s", text__bytes(bytes).s);
 		if (info__meta_u64(in, "unwind.cfi_bytes", &cfi) && cfi)
@@ -381,7 +381,7 @@ static void put_user_stacks(struct info *in)
 		       !strcmp(mode, "fp") ? ", frames found by frame pointers" :
 					     ", frames found by unwind tables");
 	if (info__meta_u64(in, "unwind.not_kept", &not_kept) && not_kept)
-		strbuf__printf(b, "; %" PRIu64 " were not kept open", not_kept);
+		strbuf__printf(b, "; %" PRIu64 " not kept open", not_kept);
 	strbuf__putc(b, '\n');
 	put_tables(in);
 }
@@ -445,10 +445,10 @@ static void put_sizes(struct info *in)
 				       in->unique);
 	strbuf__putc(b, '\n');
 	if (in->t.late)
-		strbuf__printf(b, "%" PRIu64 " events arrived late and are out of order\n",
-			       in->t.late);
+		strbuf__printf(b, "%s arrived late, out of order\n",
+			       text__count(in->t.late, "event").s);
 	if (in->t.bad_blocks)
-		strbuf__printf(b, "%" PRIu64 " damaged blocks were skipped\n", in->t.bad_blocks);
+		strbuf__printf(b, "%s skipped\n", text__count(in->t.bad_blocks, "damaged block").s);
 }
 
 /* The cost of recording. */

@@ -143,8 +143,8 @@ static void put_group(struct latency *l, const struct pairs_group *g)
 	out__paint(&l->out, OUT_HEAD);
 	pair_query__group_name(&l->query, g, b);
 	out__paint(&l->out, OUT_PLAIN);
-	strbuf__printf(b, ": %s pair%s, %s\n", text__number(g->durations.count).s,
-		       g->durations.count == 1 ? "" : "s", text__ns(g->durations.sum).s);
+	strbuf__printf(b, ": %s, %s\n", text__count(g->durations.count, "pair").s,
+		       text__ns(g->durations.sum).s);
 	put_histogram(l, &g->durations);
 	put_slowest(l, g);
 }
@@ -158,10 +158,10 @@ struct count {
 	const char *start, *end;
 };
 
-static void put_note(struct strbuf *b, uint64_t nr, const char *what)
+static void put_note(struct strbuf *b, uint64_t nr, const char *noun, const char *what)
 {
 	if (nr)
-		strbuf__printf(b, "%s%s\n", text__number(nr).s, what);
+		strbuf__printf(b, "%s %s\n", text__count(nr, noun).s, what);
 }
 
 static void put_notes(struct latency *l)
@@ -171,21 +171,21 @@ static void put_notes(struct latency *l)
 
 	if (c->lost_starts || c->lost_ends)
 		strbuf__printf(b,
-			       "Lost while recording: %s starts, %s ends.  Pairs during which one"
+			       "Lost while recording: %s, %s.  Pairs during which one"
 			       " of them may have happened are not measured (see stackonce info;"
 			       " record --buffer-size).\n",
-			       text__number(c->lost_starts).s, text__number(c->lost_ends).s);
+			       text__count(c->lost_starts, "start").s,
+			       text__count(c->lost_ends, "end").s);
 	if (c->filtered_starts || c->filtered_ends)
 		strbuf__printf(b,
-			       "Filtered while recording: %s starts, %s ends.  Only the others are"
+			       "Filtered while recording: %s, %s.  Only the others are"
 			       " matched.\n",
-			       text__number(c->filtered_starts).s,
-			       text__number(c->filtered_ends).s);
-	put_note(b, c->open_gap, " of the open starts precede a gap: they may have ended in it.");
-	put_note(b, c->start_late + c->end_late,
-		 " events are out of order; pairs that ended before they were read are not"
-		 " checked.");
-	put_note(b, c->others, " pairs are in the group (others).");
+			       text__count(c->filtered_starts, "start").s,
+			       text__count(c->filtered_ends, "end").s);
+	put_note(b, c->open_gap, "open start", "before a gap, which may hold the end.");
+	put_note(b, c->start_late + c->end_late, "event",
+		 "out of order: pairs that ended before are not checked.");
+	put_note(b, c->others, "pair", "in the group (others).");
 }
 
 /* "12 starts = 10 paired + 2 still open\n" */
@@ -194,7 +194,7 @@ static void put_sum(struct strbuf *b, uint64_t sum, const char *what, const stru
 {
 	const char *before = " = ";
 
-	strbuf__printf(b, "%s%s%s", text__number(sum).s, what, sum == 1 ? "" : "s");
+	strbuf__printf(b, "%s", text__count(sum, what).s);
 	for (; rows->key; rows++) {
 		if (!rows->nr || !(of_end ? rows->end : rows->start))
 			continue;
@@ -244,8 +244,8 @@ void latency__put_accounting(struct latency *l)
 	if (l->rd.json)
 		return;
 	strbuf__putc(&l->out.b, '\n');
-	put_sum(&l->out.b, c->starts, " start", rows, false);
-	put_sum(&l->out.b, c->ends, " end", rows, true);
+	put_sum(&l->out.b, c->starts, "start", rows, false);
+	put_sum(&l->out.b, c->ends, "end", rows, true);
 	put_notes(l);
 }
 
@@ -281,8 +281,8 @@ void latency__put_text(struct latency *l)
 	for (i = 0; i < nr && !out__drain(&l->out); i++)
 		put_group(l, l->res.groups[i]);
 	if (nr < l->res.nr_groups)
-		strbuf__printf(b, "\n%u more %s: --groups 0 prints all\n", l->res.nr_groups - nr,
-			       l->res.nr_groups - nr == 1 ? "group" : "groups");
+		strbuf__printf(b, "\n%s: --groups 0 prints all\n",
+			       text__count(l->res.nr_groups - nr, "more group").s);
 	put_open(l);
 	latency__put_accounting(l);
 }

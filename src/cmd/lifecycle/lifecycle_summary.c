@@ -151,11 +151,12 @@ static void put_gaps(struct lifecycle_cmd *c)
 		if (g.kind == LIFE_GAP_MISSING)
 			strbuf__puts(b, "is not in the recording: ");
 		else if (g.kind == LIFE_GAP_LOST)
-			strbuf__printf(b, "lost %" PRIu64 " events: ", g.count);
+			strbuf__printf(b, "lost %s: ", text__count(g.count, "event").s);
 		else if (g.kind == LIFE_GAP_FIELDS)
-			strbuf__printf(b, "has fields missing in %" PRIu64 " events: ", g.count);
+			strbuf__printf(
+				b, "has fields missing in %s: ", text__count(g.count, "event").s);
 		else
-			strbuf__printf(b, "left out %" PRIu64 " events %s: ", g.count,
+			strbuf__printf(b, "left out %s %s: ", text__count(g.count, "event").s,
 				       g.kind == LIFE_GAP_FILTERED ?
 					       "by its filter" :
 					       "of tasks that were not selected (record -a)");

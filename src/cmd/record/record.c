@@ -180,19 +180,20 @@ static void print_summary(const struct record_options *o, const struct rec_event
 		fprintf(stderr, "stackonce: left out %s: %s\n", events->left_out[i].name,
 			events->left_out[i].why);
 	if (events->nr_left_out && !o->verbose && !o->quiet)
-		fprintf(stderr, "stackonce: %u events were left out; -v or 'info' lists them\n",
-			events->nr_left_out);
+		fprintf(stderr, "stackonce: left out %s; see -v or 'info'\n",
+			text__count(events->nr_left_out, "event").s);
 	if (o->verbose)
 		fprintf(stderr,
-			"stackonce: loaded in %.0f ms (%u instructions verified), attached %u "
-			"events in %.0f ms; kernel memory %s, programs %s per event type\n",
-			r->costs.load_ns / 1e6, r->costs.verified, events->nr,
-			r->costs.attach_ns / 1e6, text__bytes(r->costs.map_bytes).s,
+			"stackonce: loaded in %.0f ms (%u instructions verified), attached %s "
+			"in %.0f ms; kernel memory %s, programs %s per event type\n",
+			r->costs.load_ns / 1e6, r->costs.verified,
+			text__count(events->nr, "event").s, r->costs.attach_ns / 1e6,
+			text__bytes(r->costs.map_bytes).s,
 			text__bytes(r->costs.prog_bytes / MAX(events->nr, 1u)).s);
 	if (!o->quiet)
-		fprintf(stderr, "stackonce: %llu events, %llu stacks, %llu lost, %s in %s\n",
-			(unsigned long long)r->events, (unsigned long long)r->stacks,
-			(unsigned long long)r->lost, text__bytes(r->bytes).s, o->rec.output);
+		fprintf(stderr, "stackonce: %s, %s, %s lost, %s in %s\n",
+			text__count(r->events, "event").s, text__count(r->stacks, "stack").s,
+			text__number(r->lost).s, text__bytes(r->bytes).s, o->rec.output);
 	for (i = 0; i < o->nr_presets && !o->quiet && strcmp(o->rec.output, "-"); i++)
 		fprintf(stderr, "stackonce: read it with 'stackonce %s %s'\n",
 			o->presets[i]->answer, o->rec.output);

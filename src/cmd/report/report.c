@@ -2,7 +2,6 @@
 /* stackonce report: counts or weighs the call stacks of events. */
 #include "report.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,10 +188,12 @@ static void put_title(struct report *rp, const struct stack_group *first)
 
 	stk_reader__totals(rp->rd.reader, &t);
 	lost = losses__all(rp->rd.reader);
-	strbuf__printf(b, "# %s", text__number(rp->total).s);
+	strbuf__puts(b, "# ");
 	if (rp->rd.sel.any)
-		strbuf__printf(b, " of %s", text__number(t.events).s);
-	strbuf__printf(b, " events, recorded in %s", text__ns(t.last_ts - t.first_ts).s);
+		strbuf__printf(b, "%s of ", text__number(rp->total).s);
+	strbuf__printf(b, "%s, recorded in %s",
+		       text__count(rp->rd.sel.any ? t.events : rp->total, "event").s,
+		       text__ns(t.last_ts - t.first_ts).s);
 	if (lost)
 		strbuf__printf(b, ", %s lost (see stackonce info)", text__number(lost).s);
 	strbuf__putc(b, '\n');

@@ -20,7 +20,7 @@ static int write_flames(struct report *rp, const struct flamegraph *f)
 	strbuf__printf(&title, "%s by call stack", rp->c.weight_name ?: "Events");
 	strbuf__printf(&subtitle, "%s, %s", rp->rd.path, text__ns(t.last_ts - t.first_ts).s);
 	if (rp->rd.sel.any)
-		strbuf__printf(&subtitle, ", selected from %" PRIu64 " events", t.events);
+		strbuf__printf(&subtitle, ", selected from %s", text__count(t.events, "event").s);
 	if (lost)
 		strbuf__printf(&subtitle, ", %" PRIu64 " lost", lost);
 	if (strbuf__failed(&subtitle) || strbuf__failed(&title))

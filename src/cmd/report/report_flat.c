@@ -114,8 +114,8 @@ static void put_rest(struct report *rp, const struct stack_group *g, unsigned in
 	if (rest)
 		strbuf__printf(b, "%10s more: see --top and --min\n", text__number(rest).s);
 	if (no_stack)
-		strbuf__printf(b, "%10s of %s events have no stack\n", text__number(no_stack).s,
-			       text__number(g->count).s);
+		strbuf__printf(b, "%10s of %s without a stack\n", text__number(no_stack).s,
+			       text__count(g->count, "event").s);
 	strbuf__putc(b, '\n');
 }
 

@@ -36,11 +36,10 @@ void report__put_head(struct report *rp, const struct stack_group *g)
 		}
 		strbuf__putc(b, ',');
 	}
-	strbuf__printf(b, "%s%s event%s", rp->c.weight_name ? " " : "  ", text__number(g->count).s,
-		       g->count == 1 ? "" : "s");
+	strbuf__printf(b, "%s%s", rp->c.weight_name ? " " : "  ", text__count(g->count, "event").s);
 	if (!rp->c.weight_name)
 		strbuf__printf(b, " (%.2f%%)", rp->total ? 100.0 * g->count / rp->total : 0.0);
-	strbuf__printf(b, ", %s stack%s\n", text__number(nr).s, nr == 1 ? "" : "s");
+	strbuf__printf(b, ", %s\n", text__count(nr, "stack").s);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */

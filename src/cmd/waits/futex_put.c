@@ -224,9 +224,9 @@ static void put_title(struct futex *fx)
 	const struct futex_sums *s = &fx->result->sums;
 
 	strbuf__printf(&fx->w.out.b,
-		       "# %s wait%s, %s in all, recorded in %s; %" PRIu64 " futexes, %" PRIu64
+		       "# %s, %s in all, recorded in %s; %" PRIu64 " futexes, %" PRIu64
 		       " at several places\n",
-		       text__number(s->waits).s, s->waits == 1 ? "" : "s", text__ns(s->ns).s,
+		       text__count(s->waits, "wait").s, text__ns(s->ns).s,
 		       text__ns(s->last - s->first).s, s->addresses, s->shared);
 	futex__put_notes(fx);
 }
@@ -249,6 +249,6 @@ void futex__put_text(struct futex *fx)
 	for (i = 0; i < top && !out__drain(&fx->w.out); i++)
 		put_group(fx, &r->groups[i]);
 	if (top < r->nr_groups)
-		strbuf__printf(b, "  and %u more lines\n", r->nr_groups - top);
+		strbuf__printf(b, "  and %s\n", text__count(r->nr_groups - top, "more line").s);
 	put_open(fx);
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The text output of stackonce offcpu. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "cleanup.h"
 #include "offcpu.h"
 #include "ui/frames.h"
@@ -102,8 +99,8 @@ static void put_stacks(struct offcpu *oc, const struct offcpu_group *g)
 		const struct offcpu_stacks *s = &g->stacks[i];
 
 		if (!oc->w.stacks && i) {
-			strbuf__printf(b, INDENT "and %u more pairs of stacks, see --stacks\n",
-				       g->nr_stacks - i);
+			strbuf__printf(b, INDENT "and %s of stacks, see --stacks\n",
+				       text__count(g->nr_stacks - i, "more pair").s);
 			break;
 		}
 		if (!oc->w.stacks) {
@@ -175,10 +172,9 @@ static void put_title(struct offcpu *oc)
 	struct strbuf *b = &oc->w.out.b;
 	unsigned int i;
 
-	strbuf__printf(b, "# Off CPU %s time%s: %s blocked, %s waiting to run; recorded in %s\n",
-		       text__number(s->time.count).s, s->time.count == 1 ? "" : "s",
-		       text__ns(s->time.blocked).s, text__ns(s->time.queued).s,
-		       text__ns(s->last - s->first).s);
+	strbuf__printf(b, "# Off CPU %s: %s blocked, %s waiting to run; recorded in %s\n",
+		       text__count(s->time.count, "time").s, text__ns(s->time.blocked).s,
+		       text__ns(s->time.queued).s, text__ns(s->last - s->first).s);
 	for (i = 0; i < SWITCH_NR_STATES; i++)
 		if (s->states[i].count)
 			strbuf__printf(b, "#   %-10s%9s times%10s blocked%10s waiting to run\n",
@@ -218,6 +214,6 @@ void offcpu__put_text(struct offcpu *oc)
 			put_stacks(oc, g);
 	}
 	if (top < r->nr_groups)
-		strbuf__printf(b, "  and %u more lines\n", r->nr_groups - top);
+		strbuf__printf(b, "  and %s\n", text__count(r->nr_groups - top, "more line").s);
 	put_open(oc);
 }

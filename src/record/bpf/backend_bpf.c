@@ -18,6 +18,7 @@
 #include "record/opts.h"
 #include "record/select/rec_event.h"
 #include "strbuf.h"
+#include "text.h"
 #include "trace/write/writer.h"
 
 struct bpf_backend {
@@ -351,10 +352,9 @@ static int unverified_meta(struct bpf_backend *b)
 		stacks += u.stacks;
 	}
 	if (stacks)
-		log_warn(
-			"a kernel stack walked by the recorder differed from the kernel's: %" PRIu64
-			" earlier stacks are not verified; the kernel walked all later ones",
-			stacks);
+		log_warn("a kernel stack walked by the recorder differed from the kernel's: %s not "
+			 "verified; the kernel walked all later ones",
+			 text__count(stacks, "earlier stack").s);
 	if (stacks)
 		err = meta__text(b->w, "kernel_unwind.unverified", &text);
 	strbuf__free(&text);
@@ -387,8 +387,8 @@ static int bpf_finish(struct backend *base)
 
 	bpf_drain__stats(b->drain, &ds);
 	if (ds.unresolved)
-		log_warn("%llu stacks were not found in the stack map: this is a bug of stackonce",
-			 (unsigned long long)ds.unresolved);
+		log_warn("the stack map lacks %s of events: this is a bug of stackonce",
+			 text__count(ds.unresolved, "stack").s);
 	err = finish_files(b);
 	err = err ?: unverified_meta(b);
 	err = err ?: write_uncounted(b);

@@ -27,6 +27,7 @@
 #include "slurp.h"
 #include "stackmap/stackmap.h"
 #include "symbols/ksyms.h"
+#include "text.h"
 
 /* kernel.perf_event_max_stack, the limit of bpf_get_stack(). */
 static uint32_t stack_limit(void)
@@ -111,9 +112,9 @@ static int set_rodata(struct programs *p)
 	ro->max_depth = p->opts->max_depth;
 	ro->walk_limit = stack_limit();
 	if (p->opts->kernel_stacks && ro->walk_limit < p->opts->max_depth)
-		log_warn("stacks are cut at %u frames instead of %u: raise the sysctl "
+		log_warn("stacks are cut at %s instead of %u: raise the sysctl "
 			 "kernel.perf_event_max_stack",
-			 ro->walk_limit, p->opts->max_depth);
+			 text__count(ro->walk_limit, "frame").s, p->opts->max_depth);
 	ro->clock = p->opts->clock;
 	ro->clock_offset = p->opts->clock_offset.ns;
 	ro->sample_event = p->opts->sample_hz ? p->opts->sample_event : UINT32_MAX;

@@ -20,6 +20,7 @@
 #include "record/meta.h"
 #include "record/opts.h"
 #include "record/select/rec_event.h"
+#include "text.h"
 #include "trace/write/writer.h"
 #include "wire.h"
 
@@ -600,8 +601,8 @@ static int ftrace_finish(struct backend *base)
 
 	ftrace_drain__stats(b->drain, &ds);
 	if (ds.unresolved)
-		log_warn("%llu stacks were not found in the kernel's stack map",
-			 (unsigned long long)ds.unresolved);
+		log_warn("the kernel's stack map lacks %s of events",
+			 text__count(ds.unresolved, "stack").s);
 	if (b->lost && b->filters)
 		log_warn("events with a filter were lost: their exact number is unknown");
 	else if (b->lost && has_cookies(b))

@@ -26,6 +26,7 @@
 #include "slurp.h"
 #include "strbuf.h"
 #include "symbols/ksyms.h"
+#include "text.h"
 #include "tracefs.h"
 #include "user_features.h"
 #include "wire.h"
@@ -161,7 +162,7 @@ static int probe_max_stack(char *detail, size_t len)
 
 	if (slurp__number("/proc/sys/kernel/perf_event_max_stack", &limit))
 		return -ENOENT;
-	snprintf(detail, len, "%u frames", limit);
+	snprintf(detail, len, "%s", text__count(limit, "frame").s);
 	return limit < WIRE_MAX_FRAMES ? -E2BIG : 0;
 }
 

@@ -17,6 +17,7 @@
 #include "strbuf.h"
 #include "symbols/elf_names.h"
 #include "symbols/usyms.h"
+#include "text.h"
 
 #define SHOWN 8 /* addresses of one name in a message */
 
@@ -418,9 +419,8 @@ static int resolve_glob(const struct user_spec *u, const char *glob, struct prob
 			err = add(u, found.v[i].name, found.v[i].start, l);
 	}
 	if (!err && left_out)
-		log_warn("'%s': %zu functions are left out: ambiguous name, IFUNC, or return not "
-			 "probeable",
-			 u->spec, left_out);
+		log_warn("'%s': left out %s: ambiguous name, IFUNC, or return not probeable",
+			 u->spec, text__count(left_out, "function").s);
 	free(found.v);
 	return err;
 }

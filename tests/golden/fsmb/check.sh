@@ -52,8 +52,8 @@ cd "$tmp"
 
 "$so" import fsmb map --kallsyms "$here/kallsyms.txt" --trace trace -o map.stk 2> summary
 cat > want-summary <<'EOF'
-stackonce: warning: trace: skipped 1 lines that are not events
-81 stacks, 0 of them duplicates of another; 210 of 210 addresses named; 1847 events, 1847 with a stack
+stackonce: warning: trace: skipped 1 line in which there is no event
+81 stacks, 0 of them duplicates of another; 210 of 210 frames named; 1,847 events, 1,847 with a stack
 EOF
 same "the summary" want-summary summary
 
@@ -91,7 +91,7 @@ for command in "info" "info --json" "report" "report --tree" "report --json" "sc
 done
 
 head -c 100 map > cut
-refused 1 "cut: offset 8: 81 stacks do not fit, the file ends after 100 bytes" \
+refused 1 "cut: offset 8: no room for 81 stacks, the file ends after 100 bytes" \
 	"$so" import fsmb cut -o no.stk
 head -c 9799 map > cut
 refused 1 "cut: offset " "$so" import fsmb cut -o no.stk

@@ -87,7 +87,7 @@ check 0 '^# 3 events with a negative .number. left out' report --weigh number:hi
 check 0 'avg value 9,223,372,036,854,775,807, 6,000 events' report --weigh value:avg \
 	counted_values.stk
 for how in avg p99; do
-	check 0 '6 of 6 events have no stack' report --weigh "value:$how" --flat values.stk
+	check 0 '6 of 6 events without a stack' report --weigh "value:$how" --flat values.stk
 	check 0 'no stack' report --weigh "value:$how" --tree values.stk
 done
 

@@ -144,6 +144,9 @@ static void test_numbers(void **state)
 	assert_string_equal(text__number(1000).s, "1,000");
 	assert_string_equal(text__number(1234567).s, "1,234,567");
 	assert_string_equal(text__number(UINT64_MAX).s, "18,446,744,073,709,551,615");
+	assert_string_equal(text__count(0, "event").s, "0 events");
+	assert_string_equal(text__count(1, "event").s, "1 event");
+	assert_string_equal(text__count(1234, "more line").s, "1,234 more lines");
 	assert_string_equal(text__bytes(999).s, "999 B");
 	assert_string_equal(text__bytes(1000).s, "1.00 KB");
 	assert_string_equal(text__bytes(12345678).s, "12.35 MB");

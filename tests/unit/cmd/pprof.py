@@ -103,8 +103,9 @@ def compare_labels(recording, options):
         got[labels["event"], labels["comm"]] += values[0]
     check(f"{recording}: groups", want, got)
     check(f"{recording}: sum", sum(want.values()), raw.total())
-    said = [c for c in raw.comments() if c.endswith("events without a stack")]
-    check(f"{recording}: left out", [f"left out: {without} events without a stack"] if without
+    said = [c for c in raw.comments() if c.endswith(" without a stack")]
+    events = "event" if without == 1 else "events"
+    check(f"{recording}: left out", [f"left out: {without:,} {events} without a stack"] if without
           else [], said)
 
 

@@ -176,7 +176,7 @@ static void test_refusals(void **state)
 	im.len = 0;
 	put_head(&im, 3);
 	put_stack(&im, 1, 1, K(1), 2);
-	expect_refused(&im, "map: offset 8: 3 stacks do not fit, the file ends after 48 bytes");
+	expect_refused(&im, "map: offset 8: no room for 3 stacks, the file ends after 48 bytes");
 
 	im.len = 0;
 	put_head(&im, 2);
@@ -199,14 +199,14 @@ static void test_refusals(void **state)
 	put_head(&im, 1);
 	put_stack(&im, 1, 1, K(1), 0);
 	im.bytes[20] = im.bytes[21] = im.bytes[22] = im.bytes[23] = 0xff;
-	expect_refused(&im, "map: offset 20: stack 1 of 1 has 4294967295 frames, "
+	expect_refused(&im, "map: offset 20: stack 1 of 1 has 4,294,967,295 frames, "
 			    "but the file ends after 0");
 
 	im.len = 0;
 	put_head(&im, 1);
 	put_stack(&im, 1, 1, K(1), 2);
 	im.len++;
-	expect_refused(&im, "map: offset 48: 1 bytes after the last of 1 stacks");
+	expect_refused(&im, "map: offset 48: 1 byte after the last of 1 stack");
 
 	im.len = 0;
 	put_head(&im, 2);
@@ -319,15 +319,15 @@ static void test_bad_trailer(void **state)
 	assert_int_equal(im.len, 48);
 	put_trailer(&im, 168);
 	im.len--;
-	expect_refused(&im, "map: offset 48: 167 bytes after the last of 1 stacks");
+	expect_refused(&im, "map: offset 48: 167 bytes after the last of 1 stack");
 	im.len += 2;
-	expect_refused(&im, "map: offset 48: 169 bytes after the last of 1 stacks");
+	expect_refused(&im, "map: offset 48: 169 bytes after the last of 1 stack");
 	im.len--;
 	im.bytes[52] = 8;
-	expect_refused(&im, "map: offset 48: 168 bytes after the last of 1 stacks");
+	expect_refused(&im, "map: offset 48: 168 bytes after the last of 1 stack");
 	im.bytes[52] = 168;
 	im.bytes[48]++;
-	expect_refused(&im, "map: offset 48: 168 bytes after the last of 1 stacks");
+	expect_refused(&im, "map: offset 48: 168 bytes after the last of 1 stack");
 	im.bytes[48]--;
 	at = 48 + offsetof(struct fsmb_trailer, build_id_size);
 	im.bytes[at] = 25;
@@ -339,7 +339,7 @@ static void test_bad_trailer(void **state)
 	put_head(&im, 1);
 	put_stack(&im, 1, 1, K(1), 2);
 	put_trailer(&im, 168);
-	expect_refused(&im, "map: offset 48: 168 bytes after the last of 1 stacks");
+	expect_refused(&im, "map: offset 48: 168 bytes after the last of 1 stack");
 	im.v1 = false;
 
 	im.len = 0;

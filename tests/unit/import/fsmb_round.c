@@ -360,10 +360,11 @@ static void test_trace(void **state)
 	assert_int_equal(result.other_lines, 1);
 	assert_int_equal(result.frames, 4);
 	assert_int_equal(result.frames_named, 4);
-	assert_non_null(strstr(warnings, ": 1 events have a stack id that is not in "));
-	assert_non_null(strstr(warnings, ": skipped 1 <stack_id> lines that match no event"));
+	assert_non_null(
+		strstr(warnings, ": kept 1 event without a stack, as the stack id is not in "));
+	assert_non_null(strstr(warnings, ": skipped 1 <stack_id> line without an event"));
 	assert_non_null(strstr(warnings, ": the kernel lost 2 events"));
-	assert_non_null(strstr(warnings, ": skipped 1 lines that are not events"));
+	assert_non_null(strstr(warnings, ": skipped 1 line in which there is no event"));
 
 	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
 	e = next_event(r, "sched_wakeup", "sh", "comm=a pid=1", 11);
