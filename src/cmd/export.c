@@ -301,7 +301,7 @@ static int check_options(const struct export *ex)
 				       "%s does not count stacks: it excludes --by, --weigh, "
 				       "--fold, --kernel and --user",
 				       format->name);
-	if (!format->by && ex->rd.names.inlines)
+	if (!format->by && !format->names_inlined && ex->rd.names.inlines)
 		return ui__usage_error(ex->rd.command,
 				       "%s does not name inlined functions: it excludes --inline",
 				       format->name);

@@ -20,6 +20,7 @@ struct export_format {
 	export_fn run;
 	bool wants_fields; /* of events */
 	bool takes_pairs; /* and draws them as slices */
+	bool names_inlined; /* functions, as formats with counted stacks do anyway */
 	/* Not NULL: it has counted stacks and names frames; the groups without --by. */
 	const char *by;
 	bool by_event; /* it needs groups with events of one type */

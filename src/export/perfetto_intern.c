@@ -6,6 +6,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "names/user_names.h"
 #include "perfetto_priv.h"
 #include "seeded_hash.h"
 #include "text.h"
@@ -204,40 +205,54 @@ static int find_frame(struct pf_intern *in, const struct pf_frame *f, uint64_t *
 	return 0;
 }
 
-static int frame_id(struct pf_intern *in, const struct stk_frame *f, uint64_t *ret_id)
+/* name NULL: unknown. */
+static int add_function(struct pf_intern *in, struct pf_frame frame, const char *name, size_t *nr)
 {
-	const char *name = export_source__function(in->src, f);
-	/* As in Perfetto's own stacks, the address of a caller is within its call. */
-	struct pf_frame frame = { .pc = f->ip - (f->ip && !f->exact) };
 	uint64_t function = 0;
-	int err = mapping_id(in, f, &frame.mapping);
+	int err = array__grow(&in->ids, *nr, &in->max_ids);
 
 	if (!err && name)
 		err = pf_intern__text(in, PF_FUNCTION, name, &function);
 	if (err)
 		return err;
 	frame.function = function;
-	return find_frame(in, &frame, ret_id);
+	err = find_frame(in, &frame, &in->ids[*nr]);
+	*nr += !err;
+	return err;
 }
 
-/* Adds the frames of a stack to ids, outermost first, and counts them in *nr. */
-static int add_frames(struct pf_intern *in, uint32_t number, uint64_t *ids, size_t *nr)
+/* The function of the frame, then those inlined there: each is a frame of its own. */
+static int add_frame(struct pf_intern *in, const struct stk_frame *f, size_t *nr)
+{
+	/* As in Perfetto's own stacks, the address of a caller is within its call. */
+	struct pf_frame frame = { .pc = f->ip - (f->ip && !f->exact) };
+	const struct name_line *lines;
+	unsigned int nr_lines = user_names__lines(in->src->names, f, &lines);
+	int err = mapping_id(in, f, &frame.mapping) ?:
+			  add_function(in, frame, export_source__function(in->src, f), nr);
+
+	while (!err && nr_lines > 1) {
+		const struct name_line *inlined = &lines[--nr_lines - 1];
+
+		err = add_function(in, frame, inlined->function, nr);
+	}
+	return err;
+}
+
+/* Adds the frames of a stack to in->ids, outermost first, and counts them in *nr. */
+static int add_frames(struct pf_intern *in, uint32_t number, size_t *nr)
 {
 	struct stk_frame frames[STK_MAX_DEPTH];
-	int i, err, depth;
+	int i, err = 0, depth;
 
 	if (!number)
 		return 0;
 	depth = stk_reader__frames(in->src->reader, number, frames, STK_MAX_DEPTH);
 	if (depth < 0)
 		return depth;
-	for (i = MIN(depth, STK_MAX_DEPTH) - 1; i >= 0; i--) {
-		err = frame_id(in, &frames[i], &ids[*nr]);
-		if (err)
-			return err;
-		(*nr)++;
-	}
-	return 0;
+	for (i = MIN(depth, STK_MAX_DEPTH) - 1; i >= 0 && !err; i--)
+		err = add_frame(in, &frames[i], nr);
+	return err;
 }
 
 /* *ret_id is 0 if there is no frame: Perfetto takes an empty call stack for an error. */
@@ -245,12 +260,9 @@ static int put_stack(struct pf_intern *in, const struct pf_stack *s, uint64_t id
 {
 	Pf__InternedData data = PF__INTERNED_DATA__INIT;
 	Pf__Callstack stack = PF__CALLSTACK__INIT, *list[] = { &stack };
-	uint64_t ids[2 * STK_MAX_DEPTH];
-	int err;
+	int err = add_frames(in, s->ustack, &stack.n_frame_ids) ?:
+			  add_frames(in, s->kstack, &stack.n_frame_ids);
 
-	stack.frame_ids = ids;
-	err = add_frames(in, s->ustack, ids, &stack.n_frame_ids) ?:
-		      add_frames(in, s->kstack, ids, &stack.n_frame_ids);
 	/* Frames that the recording has once are in every pair of a kernel and a user stack. */
 	err = err ?: stk_reader__charge(in->src->reader, 0, stack.n_frame_ids * WORK_FRAME);
 	if (err)
@@ -259,6 +271,7 @@ static int put_stack(struct pf_intern *in, const struct pf_stack *s, uint64_t id
 	if (!*ret_id)
 		return 0;
 	PF_SET(&stack, iid, id);
+	stack.frame_ids = in->ids;
 	data.n_callstacks = 1;
 	data.callstacks = list;
 	put(in, &data);
@@ -268,7 +281,7 @@ static int put_stack(struct pf_intern *in, const struct pf_stack *s, uint64_t id
 static int charge_memory(struct pf_intern *in)
 {
 	uint64_t memory = in->max_mappings * sizeof(*in->mappings) +
-			  in->max_frames * sizeof(*in->frames) +
+			  in->max_frames * sizeof(*in->frames) + in->max_ids * sizeof(*in->ids) +
 			  in->max_stacks * sizeof(*in->stacks) + index__memory(&in->mapping_index) +
 			  index__memory(&in->frame_index) + index__memory(&in->stack_index);
 	int i, err;
@@ -333,6 +346,7 @@ void pf_intern__free(struct pf_intern *in)
 	free(in->mappings);
 	free(in->frames);
 	free(in->stacks);
+	free(in->ids);
 	index__free(&in->mapping_index);
 	index__free(&in->frame_index);
 	index__free(&in->stack_index);

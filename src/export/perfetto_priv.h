@@ -93,6 +93,8 @@ struct pf_intern {
 	struct pf_frame *frames;
 	struct pf_stack *stacks;
 	uint32_t nr_mappings, max_mappings, nr_frames, max_frames, nr_stacks, max_stacks;
+	uint64_t *ids; /* of the frames of a stack */
+	uint32_t max_ids;
 	struct index mapping_index, frame_index, stack_index;
 	uint64_t seed;
 	struct pf_stack cache[PF_STACK_CACHE];

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What export perfetto writes, read by Perfetto's own trace_processor: no errors, and the same
 # events, stacks and fields as the other commands print.
-#   perfetto.sh STACKONCE MAKE_RECORDING GOLDEN_DIR JUDGES_DIR
+#   perfetto.sh STACKONCE MAKE_RECORDING GOLDEN_DIR JUDGES_DIR USER_RECORDING INLINED
 set -u
 stackonce=$(realpath "$1") make=$(realpath "$2") golden=$(realpath "$3") judges=$(realpath "$4")
+make_user=$(realpath "$5") program=$(realpath "$6")
 # shellcheck source=tests/unit/cmd/lib.sh
 . "$(dirname "$0")/../cmd/lib.sh"
 if ! "$stackonce" export -q perfetto "$golden/waits.stk" -o /dev/null 2>err; then
@@ -118,7 +119,7 @@ judge()
 
 	"$stackonce" report --json --top 0 --by event "$@" 2>/dev/null |
 		jq -r 'select(.type == "stack" and .frames != []) |
-			"\(.count) \(.event | gsub("\n"; "") | sub("^sample:.*"; "sample:")) \(.frames | reverse | map(.sym // "" | gsub("\n"; "")) | join(";"))"' |
+			"\(.count) \(.event | gsub("\n"; "") | sub("^sample:.*"; "sample:")) \(.frames | reverse | map(.sym // "", (.inlined // [] | reverse[] | .sym // "") | gsub("\n"; "")) | join(";"))"' |
 		awk '{ n[substr($0, length($1) + 2)] += $1 }
 			END { for (i in n) print i, n[i] }' | sort >ours
 	rows stacks '"\(.name) \(.names) \(.n)"' >theirs
@@ -191,6 +192,16 @@ pairs --preset softirq latency.stk
 set -- --start sched_process_fork --end sched_process_exit --match child_pid=pid "$golden/demo.stk"
 pairs_of "$@"
 pairs "$@"
+
+# Inlined functions are frames between the function at the address and what it calls.
+# shellcheck disable=SC2046 # two words
+set -- $(readelf -lW "$program" | awk '$1 == "LOAD" && /R E/ { print $2, $3 }')
+at=$(($(nm "$program" | sed -n 's/^\([0-9a-f]*\) T outer$/0x\1/p') - $2 + $1))
+# shellcheck disable=SC2046 # one of these is of an inlined function
+"$make_user" inlined.stk "$program" none $(printf '%x ' $(seq $at $((at + 30)))) || exit 1
+judge inlined --inline inlined.stk
+rows stacks .names >names
+grep -q 'outer;middle;innermost' names || fail "inlined functions: $(cat names)"
 
 # An event of scheduling that came late is not one of Perfetto's, and keeps its fields.
 convert late-types.stk
