@@ -34,8 +34,8 @@ const struct ch_column ch_event_columns[] = {
 	{ "_pid", "UInt32", "ZSTD" },
 	{ "_tid", "UInt32", "ZSTD" },
 	{ "_comm", "LowCardinality(String)", "ZSTD" },
-	{ "_kstack", "UUID", "ZSTD" },
-	{ "_ustack", "UUID", "ZSTD" },
+	{ "_kstack", "LowCardinality(UUID)", "ZSTD" },
+	{ "_ustack", "LowCardinality(UUID)", "ZSTD" },
 	{ 0 },
 };
 #define NO_STACK "00000000-0000-0000-0000-000000000000"

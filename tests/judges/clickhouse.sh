@@ -28,7 +28,7 @@ schema()
 	db=$1
 	shift
 	"$stackonce" export clickhouse --schema "$@" | sed -e 's/ CODEC([^)]*)//' -e '/^ALTER/d' \
-		-e "s/currentDatabase()/'$db'/"
+		-e 's/LowCardinality(UUID)/UUID/' -e "s/currentDatabase()/'$db'/"
 }
 
 # insert NR DATABASE FILE...: all rows of the recordings
@@ -262,13 +262,21 @@ cp fleet.stk fleet-other.stk finished/
 # a copy of which one block is damaged: the rows of the others are those of the recording
 cp fleet.stk finished/damaged.stk
 printf x | dd of=finished/damaged.stk bs=1 seek=1500 conv=notrunc 2>/dev/null
+# one with events for which there is no table
+cp rmap.stk finished/
 PATH=$dir/bin:$PATH DIR=finished URL="http://127.0.0.1:1/" bash insert.sh 2>/dev/null &&
 	fail "the server does not answer, and inserting succeeds"
-[ "$(ls finished | wc -l)" -eq 3 ] || fail "recordings that were not inserted are gone"
-PATH=$dir/bin:$PATH DIR=finished URL="$(ch_url 0)?database=fleet" bash insert.sh 2>error ||
-	fail "insert finished recordings: $(cat error)"
-[ "$(ls finished)" = damaged.stk.failed ] ||
+[ "$(ls finished | wc -l)" -eq 4 ] || fail "recordings that were not inserted are gone"
+url="$(ch_url 0)?database=fleet&insert_distributed_sync=1"
+PATH=$dir/bin:$PATH DIR=finished URL=$url bash insert.sh 2>error &&
+	fail "the server refuses a recording, and inserting succeeds"
+grep -q '^finished/rmap.stk: the rows of rmap:.* were not inserted$' error ||
+	fail "a refused recording: $(cat error)"
+[ "$(echo finished/*)" = 'finished/damaged.stk.failed finished/rmap.stk' ] ||
 	fail "inserted recordings are left: $(ls finished)"
+rm finished/rmap.stk
+PATH=$dir/bin:$PATH DIR=finished URL=$url bash insert.sh 2>error ||
+	fail "insert nothing: $(cat error)"
 got=$(echo "SELECT count() FROM fleet.\`sched:sched_switch\` FINAL" | ch_query 1)
 [ "$got" = 80 ] || fail "$got events of 80 were inserted"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # export_clickhouse.sh STACKONCE MAKE_RECORDING GOLDEN_DIR DOCUMENT: the rows of a recording are the
 # same whatever else is exported or selected, and each event has a key of its own.  The script of
-# the document that inserts recordings keeps what was not inserted.
+# the document that inserts recordings keeps what was not inserted, and systemd takes its units.
 set -u
 stackonce=$(realpath "$1") make=$(realpath "$2") golden=$(realpath "$3") document=$(realpath "$4")
 # shellcheck source=tests/unit/cmd/lib.sh
@@ -119,4 +119,22 @@ insert 7 '1.stk 2.stk 3.stk 4.stk 5.stk' && fail "no server, and inserting succe
 insert '' '1.stk 3.stk.failed 4.stk.failed' && fail "a refused recording, and inserting succeeds"
 rm finished/1.stk
 insert '' '3.stk.failed 4.stk.failed' || fail "insert nothing: $(cat err)"
+
+# The units of the document; the programs that they start are where they are built.
+mkdir units
+awk '/^```/ { on = $0 == "```ini"; name = ""; next }
+	on && /^# \/etc\/systemd\/system\// { name = "units/" substr($0, index($0, "stackonce")) }
+	name { print >name }' "$document"
+[ "$(cd units && echo *)" = 'stackonce-insert.path stackonce-insert.service stackonce.service' ] ||
+	fail "the units of the document: $(ls units)"
+sed -i "s|=/usr/local/bin/stackonce |=$stackonce |" units/*
+if command -v systemd-analyze >/dev/null; then
+	# it prints what it does not know, and may return 0
+	systemd-analyze verify units/* >out 2>&1 && [ ! -s out ] || fail "units: $(cat out)"
+	sed 's/^RestartSec=/RestartSecond=/' units/stackonce-insert.service >units/wrong.service
+	systemd-analyze verify units/wrong.service >out 2>&1
+	[ -s out ] || fail "systemd-analyze accepts an unknown name"
+else
+	echo "skipped: there is no systemd-analyze to verify the units"
+fi
 [ "$failed" -eq 0 ]
