@@ -31,6 +31,9 @@ record small addresses flags user latency losses aliases hostile strings guesses
 	losses.stk strings.stk guesses.stk replaced.stk "$golden/demo.stk" "$golden/waits.stk" ||
 	fail "queries of report differ"
 
+"$python" "$here/sql_names.py" "$so" "$here/../../../docs/sql.md" \
+	"$here/../../../man/stackonce-sql.1" small.stk || fail "the lists of tables and functions"
+
 # Pairs are those of latency.
 is "$("$so" latency --start sys_enter --end sys_exit --json latency.stk |
 	jq -s 'map(select(.type == "group")) | map(.count) | add')" "pairs" \
