@@ -7,9 +7,8 @@
 #include "array.h"
 #include "cleanup.h"
 #include "clickhouse_priv.h"
-#include "index.h"
 #include "names/user_names.h"
-#include "seeded_hash.h"
+#include "string_table.h"
 
 void ch_put_insert(struct strbuf *b, const char *table, const struct ch_column *columns)
 {
@@ -239,19 +238,11 @@ static const struct ch_column frame_columns[] = {
 	{ "guessed", "UInt8", "ZSTD" }, { "named", "UInt8", "ZSTD" }, { 0 },
 };
 
-/* Keys of the rows written for the recording. */
-struct key_set {
-	struct index index;
-	struct stack_key *v;
-	uint32_t nr, cap;
-	uint64_t seed;
-};
-
 struct walk {
 	struct ch_export *c;
 	bool *used; /* by stack number */
 	uint32_t nr_used;
-	struct key_set set;
+	struct string_table written; /* keys of the rows of the recording */
 	struct stk_frame frames[STK_MAX_DEPTH];
 	struct stack_key keys[STK_MAX_DEPTH];
 	unsigned int nr;
@@ -260,26 +251,18 @@ struct walk {
 static void walk__clear(struct walk *w)
 {
 	free(w->used);
-	free(w->set.v);
-	index__free(&w->set.index);
+	string_table__clear(&w->written);
 }
 
 /* 1: the key is new; 0: it is known. */
 static int add_key(struct walk *w, const struct stack_key *key)
 {
-	struct key_set *s = &w->set;
-	uint64_t hash = seeded_hash__bytes(s->seed, key, sizeof(*key));
-	uint32_t i;
+	uint32_t number;
+	int got = string_table__number(&w->written, key, sizeof(*key), INDEX_NONE, &number);
 
-	index__for_each(&s->index, hash, i)
-		if (!memcmp(&s->v[i], key, sizeof(*key)))
-			return 0;
-	if (stk_reader__charge(w->c->src->reader, 4 * sizeof(*key), 0))
+	if (got > 0 && stk_reader__charge(w->c->src->reader, 4 * sizeof(*key), 0))
 		return -ENOBUFS;
-	if (array__grow(&s->v, s->nr, &s->cap) || index__add(&s->index, hash, s->nr))
-		return -ENOMEM;
-	s->v[s->nr++] = *key;
-	return 1;
+	return got;
 }
 
 static int use_stack(struct walk *w, uint32_t number)
@@ -432,7 +415,7 @@ static int put_frames(struct walk *w, uint32_t number)
 
 static int walk_stacks(struct ch_export *c, int (*put)(struct walk *w, uint32_t number))
 {
-	_cleanup_(walk__clear) struct walk w = { .c = c, .set.seed = seeded_hash__seed() };
+	_cleanup_(walk__clear) struct walk w = { .c = c };
 	int err = find_used(&w);
 
 	for (uint32_t i = 1; !err && i < w.nr_used; i++)

@@ -8,7 +8,6 @@
 #include "cleanup.h"
 #include "names/user_names.h"
 #include "perfetto_priv.h"
-#include "seeded_hash.h"
 #include "text.h"
 
 #define WORK_FRAME 32 /* of a frame of a call stack, for stk_reader__charge() */
@@ -82,35 +81,27 @@ static int kernel_build_id(struct pf_intern *in, uint64_t *ret_id)
 	return n ? string_id(in, PF_BUILD_ID, bytes, n, ret_id) : 0;
 }
 
-/* What is known of the file of a mapping: *ret_build_id is untouched if it has none. */
-static int describe(struct pf_intern *in, const struct pf_mapping *m, uint64_t *ret_path,
+/* The ids of the path and the build id of a file; *ret_build_id is untouched if it has none. */
+static int describe(struct pf_intern *in, uint32_t number, uint64_t *ret_path,
 		    uint64_t *ret_build_id)
 {
 	struct stk_file file;
-	const char *path;
-	int err = 0;
+	int err = stk_reader__file(in->src->reader, number, &file);
 
-	if (!m->file) {
-		if (!m->mod)
-			err = kernel_build_id(in, ret_build_id);
-		return err ?: pf_intern__text(in, PF_PATH, m->mod ?: "[kernel]", ret_path);
-	}
-	err = stk_reader__file(in->src->reader, m->file, &file);
-	if (err)
-		return err;
-	if (file.id_kind == STK_ID_BUILD_ID)
+	if (!err && file.id_kind == STK_ID_BUILD_ID)
 		err = string_id(in, PF_BUILD_ID, file.id, file.id_len, ret_build_id);
 	/* Perfetto puts a slash before each part of a path. */
-	path = file.path + (*file.path == '/');
-	return err ?: pf_intern__text(in, PF_PATH, path, ret_path);
+	return err ?: pf_intern__text(in, PF_PATH, file.path + (*file.path == '/'), ret_path);
 }
 
-static int put_mapping(struct pf_intern *in, const struct pf_mapping *m, uint64_t id)
+static int put_mapping(struct pf_intern *in, struct pf_mapping m, bool is_kernel, uint64_t id)
 {
 	Pf__InternedData data = PF__INTERNED_DATA__INIT;
 	Pf__Mapping mapping = PF__MAPPING__INIT, *list[] = { &mapping };
-	uint64_t path, build_id = 0;
-	int err = describe(in, m, &path, &build_id);
+	uint64_t build_id = 0;
+	int err = m.file    ? describe(in, m.file, &m.path, &build_id) :
+		  is_kernel ? kernel_build_id(in, &build_id) :
+			      0;
 
 	if (err)
 		return err;
@@ -118,50 +109,30 @@ static int put_mapping(struct pf_intern *in, const struct pf_mapping *m, uint64_
 	if (build_id)
 		PF_SET(&mapping, build_id, build_id);
 	mapping.n_path_string_ids = 1;
-	mapping.path_string_ids = &path;
+	mapping.path_string_ids = &m.path;
 	data.n_mappings = 1;
 	data.mappings = list;
 	put(in, &data);
 	return 0;
 }
 
-static bool mapping__is(const struct pf_mapping *a, const struct pf_mapping *b)
-{
-	return a->file == b->file && a->kernel == b->kernel &&
-	       (a->mod == b->mod || (a->mod && b->mod && !strcmp(a->mod, b->mod)));
-}
-
 static int mapping_id(struct pf_intern *in, const struct stk_frame *f, uint32_t *ret_id)
 {
-	bool is_file = f->kind == STK_FRAME_USER && f->file;
-	const struct pf_mapping m = { .file = is_file ? f->file : 0,
-				      .kernel = f->kernel,
-				      .mod = is_file			 ? NULL :
-					     f->kind != STK_FRAME_KERNEL ? "[unknown]" :
-									   f->mod };
-	uint64_t hash = seeded_hash__u64(in->seed, in->seed, (uint64_t)m.file << 32 | m.kernel);
-	uint32_t i;
-	int err;
+	bool is_kernel = f->kind == STK_FRAME_KERNEL;
+	struct pf_mapping m = { .file = f->kind == STK_FRAME_USER ? f->file : 0,
+				.kernel = f->kernel };
+	uint32_t number = 0;
+	int got = 0;
 
-	if (m.mod)
-		hash = seeded_hash__u64(in->seed, hash,
-					seeded_hash__bytes(in->seed, m.mod, strlen(m.mod)));
-	index__for_each(&in->mapping_index, hash, i)
-		if (mapping__is(&in->mappings[i], &m))
-			break;
-	if (i == INDEX_NONE) {
-		i = in->nr_mappings;
-		err = array__grow(&in->mappings, i, &in->max_mappings) ?:
-			      index__add(&in->mapping_index, hash, i);
-		if (err)
-			return err;
-		in->mappings[in->nr_mappings++] = m;
-		err = put_mapping(in, &m, i + 1ull);
-		if (err)
-			return err;
-	}
-	*ret_id = i + 1;
-	return 0;
+	if (!m.file)
+		got = pf_intern__text(in, PF_PATH,
+				      !is_kernel ? "[unknown]" :
+				      f->mod	 ?:
+						   "[kernel]",
+				      &m.path);
+	got = got ?: string_table__number(&in->mappings, &m, sizeof(m), INDEX_NONE, &number);
+	*ret_id = number + 1;
+	return got > 0 ? put_mapping(in, m, is_kernel && !f->mod, *ret_id) : got;
 }
 
 /* ---- frames and call stacks ------------------------------------------------------------------ */
@@ -183,26 +154,13 @@ static void put_frame(struct pf_intern *in, const struct pf_frame *f, uint64_t i
 
 static int find_frame(struct pf_intern *in, const struct pf_frame *f, uint64_t *ret_id)
 {
-	uint64_t hash = seeded_hash__u64(in->seed, in->seed, f->pc);
-	uint32_t i;
-	int err;
+	uint32_t number = 0;
+	int got = string_table__number(&in->frames, f, sizeof(*f), INDEX_NONE, &number);
 
-	hash = seeded_hash__u64(in->seed, hash, (uint64_t)f->mapping << 32 | f->function);
-	index__for_each(&in->frame_index, hash, i)
-		if (in->frames[i].pc == f->pc && in->frames[i].mapping == f->mapping &&
-		    in->frames[i].function == f->function)
-			break;
-	if (i == INDEX_NONE) {
-		i = in->nr_frames;
-		err = array__grow(&in->frames, i, &in->max_frames) ?:
-			      index__add(&in->frame_index, hash, i);
-		if (err)
-			return err;
-		in->frames[in->nr_frames++] = *f;
-		put_frame(in, f, i + 1ull);
-	}
-	*ret_id = i + 1ull;
-	return 0;
+	*ret_id = number + 1ull;
+	if (got > 0)
+		put_frame(in, f, *ret_id);
+	return MIN(got, 0);
 }
 
 /* name NULL: unknown. */
@@ -280,10 +238,9 @@ static int put_stack(struct pf_intern *in, const struct pf_stack *s, uint64_t id
 
 static int charge_memory(struct pf_intern *in)
 {
-	uint64_t memory = in->max_mappings * sizeof(*in->mappings) +
-			  in->max_frames * sizeof(*in->frames) + in->max_ids * sizeof(*in->ids) +
-			  in->max_stacks * sizeof(*in->stacks) + index__memory(&in->mapping_index) +
-			  index__memory(&in->frame_index) + index__memory(&in->stack_index);
+	uint64_t memory = in->max_ids * sizeof(*in->ids) + in->max_stacks * sizeof(*in->stacks) +
+			  string_table__memory(&in->pairs) + string_table__memory(&in->mappings) +
+			  string_table__memory(&in->frames);
 	int i, err;
 
 	for (i = 0; i < NR_PF_STRINGS; i++)
@@ -294,25 +251,23 @@ static int charge_memory(struct pf_intern *in)
 	return err;
 }
 
-static int new_stack(struct pf_intern *in, const struct pf_stack *s, uint64_t hash)
+static int new_stack(struct pf_intern *in, const struct pf_stack *s)
 {
 	uint32_t i = in->nr_stacks;
-	int err;
+	int err = array__grow(&in->stacks, i, &in->max_stacks);
 
-	err = array__grow(&in->stacks, i, &in->max_stacks) ?: index__add(&in->stack_index, hash, i);
 	if (err)
 		return err;
-	in->stacks[i] = *s;
-	in->nr_stacks++;
+	in->stacks[in->nr_stacks++] = *s;
 	return put_stack(in, s, i + 1ull, &in->stacks[i].id) ?: charge_memory(in);
 }
 
 int pf_intern__stack(struct pf_intern *in, uint32_t kstack, uint32_t ustack, uint64_t *ret_id)
 {
 	const struct pf_stack s = { .kstack = kstack, .ustack = ustack };
-	uint64_t key = (uint64_t)s.ustack << 32 | s.kstack, hash;
+	uint64_t key = (uint64_t)s.ustack << 32 | s.kstack;
 	uint32_t slot = index__hash(key) % PF_STACK_CACHE, i;
-	int err = 0;
+	int got;
 
 	*ret_id = 0;
 	if (!key)
@@ -321,17 +276,11 @@ int pf_intern__stack(struct pf_intern *in, uint32_t kstack, uint32_t ustack, uin
 		*ret_id = in->cache[slot].id;
 		return 0;
 	}
-	in->seed = in->seed ?: seeded_hash__seed();
-	hash = seeded_hash__u64(in->seed, in->seed, key);
-	index__for_each(&in->stack_index, hash, i)
-		if (in->stacks[i].kstack == s.kstack && in->stacks[i].ustack == s.ustack)
-			break;
-	if (i == INDEX_NONE) {
-		i = in->nr_stacks;
-		err = new_stack(in, &s, hash);
-	}
-	if (err)
-		return err;
+	got = string_table__number(&in->pairs, &key, sizeof(key), INDEX_NONE, &i);
+	if (got > 0)
+		got = new_stack(in, &s);
+	if (got)
+		return got;
 	in->cache[slot] = in->stacks[i];
 	*ret_id = in->stacks[i].id;
 	return 0;
@@ -343,11 +292,9 @@ void pf_intern__free(struct pf_intern *in)
 
 	for (i = 0; i < NR_PF_STRINGS; i++)
 		string_table__clear(&in->strings[i]);
-	free(in->mappings);
-	free(in->frames);
+	string_table__clear(&in->mappings);
+	string_table__clear(&in->frames);
 	free(in->stacks);
 	free(in->ids);
-	index__free(&in->mapping_index);
-	index__free(&in->frame_index);
-	index__free(&in->stack_index);
+	string_table__clear(&in->pairs);
 }

@@ -76,27 +76,24 @@ struct pf_stack {
 	uint64_t id; /* 0: neither has frames */
 };
 
-/* The kernel or a module, if file is 0. */
 struct pf_mapping {
 	uint32_t file, kernel;
-	const char *mod;
+	uint64_t path; /* id: of the kernel or a module, if file is 0; else 0 */
 };
 
 #define PF_STACK_CACHE 1024
 
-/* Ids are positions in these arrays + 1.  Zero but for out and src. */
+/* Ids are positions in these tables + 1.  Zero but for out and src. */
 struct pf_intern {
 	struct pf_out *out;
 	const struct export_source *src;
 	struct string_table strings[NR_PF_STRINGS];
-	struct pf_mapping *mappings;
-	struct pf_frame *frames;
-	struct pf_stack *stacks;
-	uint32_t nr_mappings, max_mappings, nr_frames, max_frames, nr_stacks, max_stacks;
+	struct string_table mappings, frames; /* by content: struct pf_mapping, pf_frame */
+	struct string_table pairs; /* of a kernel and a user stack */
+	struct pf_stack *stacks; /* of the pairs */
+	uint32_t nr_stacks, max_stacks;
 	uint64_t *ids; /* of the frames of a stack */
 	uint32_t max_ids;
-	struct index mapping_index, frame_index, stack_index;
-	uint64_t seed;
 	struct pf_stack cache[PF_STACK_CACHE];
 	uint64_t charged;
 };
@@ -120,10 +117,10 @@ struct pf_thread {
 struct pf_tasks {
 	struct pf_out *out;
 	struct stk_reader *reader;
+	struct string_table keys; /* of the threads: tid and pid */
 	struct pf_thread *v;
 	uint32_t nr, max;
-	struct index index;
-	uint64_t seed, charged;
+	uint64_t charged;
 	uint64_t tracks; /* ids given so far */
 	uint64_t idle_track; /* the parent of those of the idle tasks */
 	uint32_t cache[PF_THREAD_CACHE]; /* position + 1 */
@@ -213,8 +210,12 @@ struct pf_lane {
 };
 
 /* Where slices of a kind are drawn: below a thread, a CPU or alone. */
-struct pf_place {
+struct pf_place_key {
 	uint32_t kind, owner;
+	uint64_t parent;
+};
+
+struct pf_place {
 	uint64_t parent;
 	struct pf_lane *lanes; /* by end */
 	uint32_t nr, max;
@@ -225,10 +226,9 @@ struct pf_slices {
 	struct pf_intern *intern;
 	struct pf_tasks *tasks;
 	struct stk_reader *reader;
+	struct string_table place_keys; /* by content: struct pf_place_key */
 	struct pf_place *places;
 	uint32_t nr_places, max_places;
-	struct index index;
-	uint64_t seed, charged;
 	uint64_t *kind_tracks; /* by kind: the parent of its places; 0: none yet */
 	uint32_t nr_kinds;
 	uint64_t left_out;

@@ -13,7 +13,6 @@
 #include "array.h"
 #include "cleanup.h"
 #include "perfetto_priv.h"
-#include "seeded_hash.h"
 #include "text.h"
 
 #define KIND_LOSS 0
@@ -38,29 +37,19 @@ static int charge_memory(struct pf_slices *sl, int64_t more)
 static int find_place(struct pf_slices *sl, uint32_t kind, uint32_t owner, uint64_t parent,
 		      struct pf_place **ret_place)
 {
-	uint64_t hash;
+	const struct pf_place_key key = { .kind = kind, .owner = owner, .parent = parent };
 	uint32_t i;
-	int err;
+	int got = string_table__number(&sl->place_keys, &key, sizeof(key), INDEX_NONE, &i);
 
-	sl->seed = sl->seed ?: seeded_hash__seed();
-	hash = seeded_hash__u64(sl->seed, seeded_hash__u64(sl->seed, sl->seed, parent),
-				(uint64_t)kind << 32 | owner);
-	index__for_each(&sl->index, hash, i)
-		if (sl->places[i].kind == kind && sl->places[i].owner == owner &&
-		    sl->places[i].parent == parent)
-			break;
-	if (i == INDEX_NONE) {
-		i = sl->nr_places;
-		err = array__grow(&sl->places, i, &sl->max_places) ?:
-			      index__add(&sl->index, hash, i)	   ?:
-			      charge_memory(sl, 2 * sizeof(*sl->places));
-		if (err)
-			return err;
-		sl->places[sl->nr_places++] =
-			(struct pf_place){ .kind = kind, .owner = owner, .parent = parent };
+	if (got > 0) {
+		got = array__grow(&sl->places, sl->nr_places, &sl->max_places) ?:
+			      charge_memory(sl, 4 * sizeof(*sl->places));
+		if (!got)
+			sl->places[sl->nr_places++] = (struct pf_place){ .parent = parent };
 	}
-	*ret_place = &sl->places[i];
-	return 0;
+	if (!got)
+		*ret_place = &sl->places[i];
+	return got;
 }
 
 /* The track below which those of a kind are, if they are not below a thread. */
@@ -236,6 +225,6 @@ void pf_slices__free(struct pf_slices *sl)
 		free(sl->places[i].lanes);
 	free(sl->places);
 	free(sl->kind_tracks);
-	index__free(&sl->index);
+	string_table__clear(&sl->place_keys);
 	strbuf__free(&sl->text);
 }

@@ -9,7 +9,6 @@
 #include "array.h"
 #include "cleanup.h"
 #include "perfetto_priv.h"
-#include "seeded_hash.h"
 #include "text.h"
 
 static void put_track(struct pf_tasks *t, Pf__TrackDescriptor *track)
@@ -85,7 +84,7 @@ static uint64_t idle_track(struct pf_tasks *t, uint32_t cpu)
 
 static int charge_memory(struct pf_tasks *t)
 {
-	uint64_t memory = t->max * sizeof(*t->v) + index__memory(&t->index);
+	uint64_t memory = t->max * sizeof(*t->v) + string_table__memory(&t->keys);
 	int err = stk_reader__charge(t->reader, (int64_t)(memory - t->charged), 0);
 
 	if (!err)
@@ -93,12 +92,11 @@ static int charge_memory(struct pf_tasks *t)
 	return err;
 }
 
-static int add_thread(struct pf_tasks *t, uint32_t tid, uint32_t pid, uint64_t hash)
+static int add_thread(struct pf_tasks *t, uint32_t tid, uint32_t pid)
 {
 	uint32_t i = t->nr;
-	int err;
+	int err = array__grow(&t->v, i, &t->max);
 
-	err = array__grow(&t->v, i, &t->max) ?: index__add(&t->index, hash, i);
 	if (err)
 		return err;
 	t->v[t->nr++] = (struct pf_thread){ .tid = tid, .pid = pid };
@@ -116,8 +114,8 @@ static int find_thread(struct pf_tasks *t, uint32_t tid, uint32_t pid, uint32_t 
 		       struct pf_thread **ret_thread)
 {
 	uint32_t *cached = &t->cache[(tid ?: cpu) % PF_THREAD_CACHE], i;
-	uint64_t hash;
-	int err = 0;
+	uint64_t key;
+	int got;
 
 	/* An imported text does not say the process; a thread without one cannot be described. */
 	pid = tid ? pid ?: tid : cpu;
@@ -126,17 +124,12 @@ static int find_thread(struct pf_tasks *t, uint32_t tid, uint32_t pid, uint32_t 
 		*ret_thread = &t->v[i];
 		return 0;
 	}
-	t->seed = t->seed ?: seeded_hash__seed();
-	hash = seeded_hash__u64(t->seed, t->seed, (uint64_t)tid << 32 | pid);
-	index__for_each(&t->index, hash, i)
-		if (t->v[i].tid == tid && t->v[i].pid == pid)
-			break;
-	if (i == INDEX_NONE) {
-		i = t->nr;
-		err = add_thread(t, tid, pid, hash);
-	}
-	if (err)
-		return err;
+	key = (uint64_t)tid << 32 | pid;
+	got = string_table__number(&t->keys, &key, sizeof(key), INDEX_NONE, &i);
+	if (got > 0)
+		got = add_thread(t, tid, pid);
+	if (got)
+		return got;
 	*cached = i + 1;
 	*ret_thread = &t->v[i];
 	return 0;
@@ -226,6 +219,6 @@ void pf_tasks__list(struct pf_tasks *t)
 void pf_tasks__free(struct pf_tasks *t)
 {
 	free(t->v);
-	index__free(&t->index);
+	string_table__clear(&t->keys);
 	strbuf__free(&t->text);
 }

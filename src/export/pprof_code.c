@@ -9,21 +9,24 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "index.h"
 #include "named_frames.h"
 #include "pprof_file.h"
-#include "seeded_hash.h"
 #include "stacks.h"
+#include "string_table.h"
 
 #define PAGE 4096
 #define FIRST_ADDRESS 0x400000 /* of the address space for files */
 #define MAX_LINES 64 /* of a location; user_names has fewer */
 
 /* What code belongs to: a file, or a part of a kernel. */
-struct mapping {
-	enum stk_frame_kind kind;
+struct mapping_key {
+	uint32_t kind; /* enum stk_frame_kind */
 	uint32_t owner; /* file or kernel */
 	int64_t name; /* kernel: string number of the module */
+};
+
+struct mapping {
+	struct mapping_key key;
 	uint64_t low, high; /* offset or address of the first and the last frame */
 	uint64_t shift; /* what is added to an offset */
 	bool has_lines, has_inlined;
@@ -41,10 +44,7 @@ struct pprof_code {
 	uint32_t nr_mapping_of;
 	struct mapping *mappings;
 	uint32_t nr_mappings, max_mappings;
-	struct function *functions;
-	uint32_t nr_functions, max_functions;
-	struct index mapping_index, function_index;
-	uint64_t seed; /* of the hashes */
+	struct string_table mapping_keys, functions; /* by content: struct mapping_key, function */
 	uint64_t charged; /* bytes */
 };
 
@@ -60,7 +60,6 @@ int pprof_code__new(struct pprof_file *file, const struct export_stacks *stacks,
 	}
 	c->file = file;
 	c->stacks = stacks;
-	c->seed = seeded_hash__seed();
 	*ret_code = c;
 	return 0;
 }
@@ -73,9 +72,8 @@ void pprof_code__free(struct pprof_code *c)
 	export_frames__free(c->frames);
 	free(c->mapping_of);
 	free(c->mappings);
-	free(c->functions);
-	index__free(&c->mapping_index);
-	index__free(&c->function_index);
+	string_table__clear(&c->mapping_keys);
+	string_table__clear(&c->functions);
 	free(c);
 }
 
@@ -83,8 +81,8 @@ static int charge_memory(struct pprof_code *c)
 {
 	uint64_t memory = (uint64_t)c->nr_mapping_of * sizeof(*c->mapping_of) +
 			  (uint64_t)c->max_mappings * sizeof(*c->mappings) +
-			  (uint64_t)c->max_functions * sizeof(*c->functions) +
-			  index__memory(&c->mapping_index) + index__memory(&c->function_index);
+			  string_table__memory(&c->mapping_keys) +
+			  string_table__memory(&c->functions);
 	int err = stk_reader__charge(c->stacks->reader, (int64_t)(memory - c->charged), 1);
 
 	if (!err)
@@ -97,23 +95,14 @@ static int charge_memory(struct pprof_code *c)
 /* The number of the mapping that the code belongs to. */
 static int find_mapping(struct pprof_code *c, const struct mapping *m, uint32_t *ret_number)
 {
-	uint64_t hash = seeded_hash__u64(c->seed, c->seed ^ m->kind,
-					 (uint64_t)m->owner << 32 | (uint32_t)m->name);
-	uint32_t i;
+	int got = string_table__number(&c->mapping_keys, &m->key, sizeof(m->key), INDEX_NONE,
+				       ret_number);
 
-	index__for_each(&c->mapping_index, hash, i) {
-		const struct mapping *known = &c->mappings[i];
-
-		if (known->kind == m->kind && known->owner == m->owner && known->name == m->name) {
-			*ret_number = i;
-			return 0;
-		}
-	}
-	if (array__grow(&c->mappings, c->nr_mappings, &c->max_mappings) ||
-	    index__add(&c->mapping_index, hash, c->nr_mappings))
+	if (got <= 0)
+		return got;
+	if (array__grow(&c->mappings, c->nr_mappings, &c->max_mappings))
 		return -ENOMEM;
-	c->mappings[c->nr_mappings] = *m;
-	*ret_number = c->nr_mappings++;
+	c->mappings[c->nr_mappings++] = *m;
 	return 0;
 }
 
@@ -142,9 +131,9 @@ static int add_to_mapping(struct pprof_code *c, const struct export_frame *f, ui
 {
 	const struct stk_frame *frame = &f->frame;
 	bool is_kernel = frame->kind == STK_FRAME_KERNEL;
-	struct mapping m = { .kind = frame->kind,
-			     .owner = is_kernel ? frame->kernel : frame->file,
-			     .name = is_kernel ? module_name(c, frame) : 0,
+	struct mapping m = { .key.kind = frame->kind,
+			     .key.owner = is_kernel ? frame->kernel : frame->file,
+			     .key.name = is_kernel ? module_name(c, frame) : 0,
 			     .low = address_of(frame),
 			     .high = address_of(frame) };
 	uint32_t i = 0;
@@ -192,9 +181,9 @@ static void name_kernel(struct pprof_code *c, const struct mapping *m, Pprof__Ma
 {
 	const struct stk_reader *r = c->stacks->reader;
 
-	out->filename = m->name ?: pprof_file__string(c->file, "[kernel.kallsyms]");
+	out->filename = m->key.name ?: pprof_file__string(c->file, "[kernel.kallsyms]");
 	/* Frames of the first recording have the kernel 0. */
-	if (!m->name && !m->owner && stk_reader__nr_members(r))
+	if (!m->key.name && !m->key.owner && stk_reader__nr_members(r))
 		out->build_id = pprof_file__string(
 			c->file, stk_reader__meta(stk_reader__member(r, 0), "kernel.build_id"));
 }
@@ -205,9 +194,9 @@ static void place(struct pprof_code *c, struct mapping *m, uint64_t *next, Pprof
 	struct stk_file file = { 0 };
 	bool in_file = false;
 
-	if (m->kind == STK_FRAME_KERNEL) {
+	if (m->key.kind == STK_FRAME_KERNEL) {
 		name_kernel(c, m, out);
-	} else if (!stk_reader__file(c->stacks->reader, m->owner, &file)) {
+	} else if (!stk_reader__file(c->stacks->reader, m->key.owner, &file)) {
 		in_file = file.kind != STK_FILE_JIT;
 		/* perf's name for it, which pprof knows */
 		out->filename = pprof_file__string(c->file, file.kind == STK_FILE_JIT ? "//anon" :
@@ -269,22 +258,14 @@ static int function_id(struct pprof_code *c, const char *name, const char *syste
 		.system_name = pprof_file__string(c->file, system_name),
 		.filename = pprof_file__string(c->file, source),
 	};
-	uint64_t h = seeded_hash__u64(c->seed, c->seed, f.name), hash;
-	uint32_t i;
+	uint32_t number = 0;
+	int got = string_table__number(&c->functions, &f, sizeof(f), INDEX_NONE, &number);
 
-	hash = seeded_hash__u64(c->seed, h, (uint64_t)f.system_name << 32 ^ f.filename);
-	index__for_each(&c->function_index, hash, i) {
-		if (!memcmp(&c->functions[i], &f, sizeof(f))) {
-			*ret_id = i + 1ull;
-			return 0;
-		}
-	}
-	if (array__grow(&c->functions, c->nr_functions, &c->max_functions) ||
-	    index__add(&c->function_index, hash, c->nr_functions))
-		return -ENOMEM;
-	c->functions[c->nr_functions] = f;
-	*ret_id = ++c->nr_functions;
-	put_function(c, &f, *ret_id);
+	if (got < 0)
+		return got;
+	*ret_id = number + 1ull;
+	if (got)
+		put_function(c, &f, *ret_id);
 	return 0;
 }
 

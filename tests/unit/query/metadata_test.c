@@ -55,7 +55,8 @@ static const struct {
 static void test_clocks(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
-		struct stk_reader *r = recording_with(clocks[i].clock, clocks[i].ts, clocks[i].wall);
+		struct stk_reader *r =
+			recording_with(clocks[i].clock, clocks[i].ts, clocks[i].wall);
 		struct wall_clock clock = { 0 };
 
 		assert_int_equal(wall_clock__of(r, &clock), clocks[i].is_known);
