@@ -12,7 +12,8 @@ trap 'rm -f "$found"' EXIT
 cd "$root" || exit 1
 grep -rnE '\b(tell|tells|told|nobody|somebody|is none|not to be had|of who|whom)\b' src >"$found"
 number='(%(z|l|ll)?[ud]|%s|" PRI[ud](32|64) "|PRI[ud](32|64))'
-nouns='(event|stack|frame|row|group|pair|start|end|type|line|block|file|slice|sample|profile|function|loss|recording|message|CPU)'
+nouns='event|stack|frame|row|group|pair|start|end|type|line|block|file|slice|sample|profile'
+nouns="($nouns|function|loss|recording|message|CPU)"
 grep -rnP --include='*.[ch]' \
 	"(?<!most )(?<!than )(?<!beyond )$number (more |damaged )?${nouns}e?s\\b" src >>"$found"
 while IFS=: read -r file line text; do
