@@ -134,6 +134,42 @@ def read_fsmb(export, facts, _):
             facts.add("", [hex(ip) for ip in reversed(frames)], count)
 
 
+def read_firefox(export, facts, weight):
+    """By event; timer samples have no markers, and other events without a stack no samples."""
+    profile = json.loads(export.run("-o", "-", "--by", "event"))
+    for event, frames, _ in firefox_samples(profile):
+        facts.add(event, frames, 1)
+    groups = collections.defaultdict(list)
+    for thread in profile["threads"]:
+        markers = thread["markers"]
+        for name, start, end, data in zip(markers["name"], markers["startTime"],
+                                          markers["endTime"], markers["data"]):
+            if data["type"] == "Lost events":
+                facts.losses.append(data.get("count", 0))
+            elif data["type"].startswith("pair "):
+                groups[data["type"][5:], name].append(round((end - start) * 1000000))
+    facts.pairs = [(preset, len(times), sum(times)) for (preset, _), times in groups.items()]
+    if weight:
+        for sample in firefox_samples(json.loads(export.run("-o", "-", "--by", "event", "--weigh",
+                                                            weight))):
+            facts.weigh(*sample)
+
+
+def firefox_samples(profile):
+    shared = profile["shared"]
+    names = [shared["stringArray"][i] for i in shared["funcTable"]["name"]]
+    stacks = []
+    for frame, back in zip(shared["stackTable"]["frame"], shared["stackTable"]["prefixOffset"]):
+        callers = stacks[len(stacks) - back] if back else []
+        stacks.append([*callers, names[shared["frameTable"]["func"][frame]]])
+    for thread in profile["threads"]:
+        samples = thread["samples"]
+        weights = samples["weight"] or [1] * samples["length"]
+        unit = 1000000 if samples["weightType"] == "tracing-ms" else 1
+        for stack, weight in zip(samples["stack"], weights):
+            yield thread["name"], stacks[stack], round(weight * unit)
+
+
 # ---- formats of events -------------------------------------------------------------------------
 
 # The name of an event, and its stack, outermost frame first.
@@ -222,6 +258,25 @@ def read_ctf(export, facts, weight):
     assert discarded == sum(n or 1 for n in facts.losses), (discarded, facts.losses)
 
 
+ENTRY = re.compile(r".*-\d+ +\[\d+\] +(\d+)\.(\d{9}): ([^ ]*):")
+
+
+def read_trace_dat(export, facts, _):
+    """The kernel's stacks; an event and its stack follow each other on their CPU."""
+    text = subprocess.run(["trace-cmd", "report", "-t", export.file()], check=True,
+                          capture_output=True).stdout.decode("latin-1")
+    event, frames = None, []
+    for line in [*text.splitlines(), "-0 [0] 0.000000000: none:"]:
+        found, frame = ENTRY.match(line), re.match(r"=> (.*) \([0-9a-f]+\)$", line)
+        if frame:
+            frames.insert(0, frame[1])
+        elif found and found[3] not in ("kernel_stack", "user_stack"):
+            if event:
+                facts.add(event[0], frames, 1, event[1])
+            event = (found[3].removesuffix("_no_fields"), int(found[1] + found[2]))
+            frames = []
+
+
 ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
 
 
@@ -296,6 +351,12 @@ def formats(judges):
                         None if shutil.which("go") else "go is missing",
                         by_name(lambda frame: "")),
         "speedscope": Format(read_speedscope, "stacks weights"),
+        "firefox": Format(read_firefox, "stacks weights pairs losses"),
+        "trace.dat": Format(read_trace_dat, "events times stacks",
+                            None if shutil.which("trace-cmd") else "trace-cmd is missing",
+                            lambda frame: (frame["sym"] or "[unknown]").replace(" ", "_"),
+                            lambda name: re.sub(r"[^A-Za-z0-9]", "_", name.split(":", 1)[1]),
+                            report=("--kernel",)),
         "perfetto": Format(perfetto.read, "events times stacks weights pairs losses",
                            perfetto.missing, by_name(lambda frame: ""),
                            lambda name: re.sub("^sample:.*", "sample:", name)),

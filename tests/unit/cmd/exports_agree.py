@@ -6,6 +6,7 @@ exports_agree.py STACKONCE MAKE_RECORDING GOLDEN_DIR JUDGES_DIR [FORMAT...]
 import collections
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -138,8 +139,12 @@ def make_recordings():
 
 
 def main():
-    table = {name: form for name, form in formats(JUDGES).items()
-             if name in sys.argv[5:] or not sys.argv[5:]}
+    usage = subprocess.run([SO, "export", "--help"], capture_output=True, text=True, check=True)
+    listed = re.findall(r"^  (\w\S*): ", usage.stdout.split("Formats:", 1)[1], re.M)
+    table = formats(JUDGES)
+    check("every format has a reader", [], [name for name in listed if name not in table])
+    table = {name: form for name, form in table.items()
+             if name in (sys.argv[5:] or listed)}
     make_recordings()
     for case in CASES:
         for name, form in table.items():
