@@ -28,29 +28,30 @@ def formats():
     return re.findall(r"^  (\w\S*): ", usage.split("Formats:", 1)[1], re.M)
 
 
-def contents(path):
-    """Bytes by file; a CTF trace has a uuid of its own."""
-    if not os.path.isdir(path):
-        with open(path, "rb") as file:
-            return file.read()
-    files = {name: contents(f"{path}/{name}") for name in os.listdir(path)}
-    found = re.search(rb'uuid = "([-0-9a-f]{36})"', files.get("metadata", b""))
-    if found:
-        uuid = bytes.fromhex(found[1].decode().replace("-", ""))
-        files = {name: data.replace(uuid, b"").replace(found[1], b"")
-                 for name, data in files.items()}
+def trace(path):
+    """The files of a CTF trace, but for its uuid."""
+    files = {}
+    for name in os.listdir(path):
+        with open(f"{path}/{name}", "rb") as file:
+            files[name] = file.read()
+    uuid = re.search(rb'uuid = "([-0-9a-f]{36})"', files["metadata"])[1]
+    for name, data in files.items():
+        files[name] = data.replace(bytes.fromhex(uuid.decode().replace("-", "")), b"")
+        files[name] = files[name].replace(uuid, b"")
     return files
 
 
 def exported(command, root, form, file, *options):
-    """What is exported, and the exit status."""
-    if form != "clickhouse":
-        name = f"out.{form}"
-        done = run(command, "export", form, "-q", "--force", *options, file, "-o", name)
-        return done.returncode, contents(f"{root}/{name}") if not done.returncode else None
-    tables = run(command, "export", form, "--tables", *options, file).stdout.decode().splitlines()
-    return [run(command, "export", form, "-q", *options, *table, file).stdout
-            for table in (["--schema"], *(["--rows", name] for name in tables))]
+    """The exit status and what is exported."""
+    export = ["export", form, "-q", "--force", *options, file]
+    if form == "clickhouse":
+        tables = run(command, *export, "--tables").stdout.decode().splitlines()
+        return [run(command, *export, *table).stdout
+                for table in (["--schema"], *(["--rows", name] for name in tables))]
+    done = run(command, *export, "-o", "trace" if form == "ctf" else "-")
+    if form != "ctf" or done.returncode:
+        return done.returncode, done.stdout
+    return trace(f"{root}/trace")
 
 
 def view(command, *words):

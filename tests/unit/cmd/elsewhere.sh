@@ -15,7 +15,7 @@ for tool in readelf nm chroot unshare ldd; do
 done
 
 # Another machine: the tool, its libraries, and nothing else.
-mkdir there there/tool
+mkdir -p there/tool there/var/tmp there/tmp
 cp "$so" there/tool/stackonce
 for file in $(ldd "$so" | grep -o '/[^ ]*'); do
 	cp "$file" there/tool/
