@@ -15,12 +15,6 @@
 #include "query/field_columns.h"
 
 #define MAX_FIELDS 1000
-/*
- * A few bytes of a recording may refer to a large record many times.  Beyond what most events take,
- * the bytes of a row are work that the recording has to pay for.
- */
-#define FREE_BYTES 1024
-#define WORK_BYTES 4 /* that cost 1 */
 
 const struct ch_column ch_event_columns[] = {
 	{ "_host", "LowCardinality(String)", "ZSTD" },
@@ -385,7 +379,7 @@ static int put_event(struct events *ev, const struct stk_event *e)
 {
 	struct strbuf *b = &ev->c->b;
 	const char *comm = stk_event__comm(e);
-	size_t before = b->len, len;
+	size_t before = b->len;
 	int err;
 
 	strbuf__add(b, ev->head.s, ev->head.len);
@@ -407,10 +401,7 @@ static int put_event(struct events *ev, const struct stk_event *e)
 	put_fields(ev, e);
 	if (strbuf__failed(&ev->time) || strbuf__failed(&ev->scratch))
 		return -ENOMEM;
-	len = b->len - before;
-	if (len > FREE_BYTES)
-		err = stk_reader__charge(ev->c->src->reader, 0, (len - FREE_BYTES) / WORK_BYTES);
-	return err ?: ch_end_row(ev->c);
+	return export_source__charge(ev->c->src, b->len - before) ?: ch_end_row(ev->c);
 }
 
 int ch_put_events(struct ch_export *c)

@@ -15,12 +15,6 @@
 #include "text.h"
 
 #define METADATA "metadata"
-/*
- * A few bytes of a recording may refer to a large record or stack many times.  Beyond what most
- * events take here, the bytes of an event are work that the recording has to pay for.
- */
-#define FREE_BYTES 256
-#define WORK_BYTES 4 /* that cost 1 */
 
 struct ctf {
 	const struct export_source *src;
@@ -115,10 +109,7 @@ static int put_event(struct ctf *c, struct ctf_stream *s, struct ctf_class *clas
 		ctf_class__put(class, b, rec, len);
 	c->nr_events++;
 	len = b->len - before;
-	err = ctf_stream__end(s);
-	if (!err && len > FREE_BYTES)
-		err = stk_reader__charge(c->src->reader, 0, (len - FREE_BYTES) / WORK_BYTES);
-	return err;
+	return ctf_stream__end(s) ?: export_source__charge(c->src, len);
 }
 
 static int add_event(struct ctf *c, const struct stk_event *e)

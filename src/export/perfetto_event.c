@@ -195,6 +195,7 @@ static int put_instant(struct pf_events *ev, const struct pf_type *t, const stru
 	Pf__TracePacket p = pf_packet(&time);
 	Pf__TrackEvent event = PF__TRACK_EVENT__INIT;
 	int err = pf_tasks__track(ev->tasks, e, &track);
+	size_t size;
 
 	if (err)
 		return err;
@@ -211,9 +212,9 @@ static int put_instant(struct pf_events *ev, const struct pf_type *t, const stru
 	if (strbuf__failed(&ev->text))
 		return -ENOMEM;
 	p.track_event = &event;
-	pf_out__packet(ev->out, &p,
-		       PACKET_SIZE + event.n_debug_annotations * NOTE_SIZE + ev->text.len);
-	return 0;
+	size = PACKET_SIZE + event.n_debug_annotations * NOTE_SIZE + ev->text.len;
+	pf_out__packet(ev->out, &p, size);
+	return export_source__charge(ev->intern->src, size);
 }
 
 static int put_sample(struct pf_events *ev, const struct stk_event *e, uint64_t stack)

@@ -83,6 +83,22 @@ static inline int export_source__next_loss(const struct export_source *src, uint
 	return n;
 }
 
+/*
+ * A few bytes of a recording may refer to a large record or stack many times.  Beyond what most
+ * events take, the bytes that are written of an event are work that the recording has to pay for.
+ * -ENOBUFS.
+ */
+#define EXPORT_FREE_BYTES 1024
+#define EXPORT_WORK_BYTES 4 /* that cost 1 */
+
+static inline int export_source__charge(const struct export_source *src, size_t bytes)
+{
+	return bytes > EXPORT_FREE_BYTES ?
+		       stk_reader__charge(src->reader, 0,
+					  (bytes - EXPORT_FREE_BYTES) / EXPORT_WORK_BYTES) :
+		       0;
+}
+
 static inline int export_source__count(const struct export_source *src,
 				       struct export_stacks *ret_stacks)
 {

@@ -94,6 +94,7 @@ many export fsmb -o /dev/null
 many export perfetto -o /dev/null
 cpus export perfetto -o /dev/null
 callers export perfetto -o /dev/null
+texts export perfetto -o /dev/null
 LIST
 # queries, of which the command is asked by a file
 sql()
