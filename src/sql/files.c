@@ -3,17 +3,14 @@
 #include "files.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "log.h"
+#include "temporary.h"
 
 #define SECTOR 4096
 #define JULIAN_1970_MS 210866760000000ll /* what SQLite counts from, at 1970 */
@@ -165,25 +162,6 @@ static const sqlite3_io_methods methods = {
 
 /* ---- the file system ------------------------------------------------------------------------- */
 
-/* Without a name, so that no other process opens it, and a SIGKILL leaves nothing behind. */
-static int open_temporary(const char *dir)
-{
-	_cleanup_free_ char *path = NULL;
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
-
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
-		return fd;
-	/* a file system that has no such files */
-	if (asprintf(&path, "%s/stackonce-XXXXXX", dir) < 0) {
-		path = NULL;
-		return -1;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
 static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags,
 		    int *ret_flags)
 {
@@ -195,9 +173,9 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int 
 		f->fd = all->save;
 	} else if (!name) {
 		f->is_temporary = true;
-		f->fd = open_temporary(all->where);
+		f->fd = temporary__open(all->where);
 		if (f->fd < 0)
-			log_err(-errno, "make a temporary file in '%s', see TMPDIR", all->where);
+			log_err(f->fd, "make a temporary file in '%s', see TMPDIR", all->where);
 	}
 	if (f->fd < 0)
 		return SQLITE_CANTOPEN;
@@ -257,19 +235,6 @@ static int vfs_last_error(sqlite3_vfs *vfs, int size, char *text)
 	return errno;
 }
 
-static const char *temporary_directory(void)
-{
-	const char *const dirs[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
-	struct stat st;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(dirs); i++)
-		if (dirs[i] && !stat(dirs[i], &st) && S_ISDIR(st.st_mode) &&
-		    !access(dirs[i], W_OK | X_OK))
-			return dirs[i];
-	return "/tmp";
-}
-
 int sql_files__register(struct sql_files *f, uint64_t max)
 {
 	*f = (struct sql_files){
@@ -290,7 +255,7 @@ int sql_files__register(struct sql_files *f, uint64_t max)
 		},
 		.max = max,
 		.save = -1,
-		.where = temporary_directory(),
+		.where = temporary__directory(),
 	};
 	if (sqlite3_vfs_register(&f->vfs, 0))
 		return log_err(-ENOMEM, "set up SQLite");
