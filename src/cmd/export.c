@@ -52,7 +52,7 @@ static const struct opt options[] = {
 	STACKS_OPTIONS(struct export, c),
 	INLINE_OPTION,
 	NAMES_OPTIONS,
-	{ "--pairs LIST", "slices: the pairs of these presets, or none (default: all)",
+	{ "--pairs LIST", "pairs of these presets as slices, or none (default all)",
 	  OPT_TEXT(struct export, pairs.presets) },
 	PAIR_EVENTS_OPTIONS(struct export, pairs.own, PAIR_HIDDEN),
 	PAIR_KEY_OPTIONS(struct export, pairs.own, PAIR_HIDDEN),
@@ -352,7 +352,7 @@ const struct cmd cmd_export = {
 	.usage = "FORMAT [OPTIONS] [FILE...] -o OUTPUT",
 	.text = "Writes a recording in another tool's format.\n",
 	.notes = "Formats:\n"
-#define EXPORT_FORMAT(name, summary, ...) "  " #name ": " summary "\n"
+#define EXPORT_FORMAT_AS(name, word, summary, ...) "  " word ": " summary "\n"
 #include "export/formats.def"
 	,
 };

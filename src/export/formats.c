@@ -3,9 +3,8 @@
 #include "formats.h"
 
 const struct export_format export_formats[] = {
-#define EXPORT_FORMAT(name_, summary_, ...) \
-	{ .name = #name_, .summary = summary_, .run = export__##name_, ##__VA_ARGS__ },
+#define EXPORT_FORMAT_AS(name_, word, summary_, ...) \
+	{ .name = word, .summary = summary_, .run = export__##name_, ##__VA_ARGS__ },
 #include "formats.def"
-#undef EXPORT_FORMAT
 	{ 0 },
 };

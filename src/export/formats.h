@@ -30,10 +30,9 @@ struct export_format {
 
 extern const struct export_format export_formats[]; /* ends with a NULL name */
 
-#define EXPORT_FORMAT(name, summary_, ...)                                                    \
+#define EXPORT_FORMAT_AS(name, ...)                                                           \
 	int export__##name(const struct export_source *src, const struct output_opts *output, \
 			   struct strbuf *summary);
 #include "formats.def"
-#undef EXPORT_FORMAT
 
 #endif /* EXPORT_FORMATS_H */

@@ -14,6 +14,7 @@
 #include "live.h"
 #include "log.h"
 #include "place.h"
+#include "temporary.h"
 #include "trace/stk.h"
 
 struct output {
@@ -297,6 +298,22 @@ int output__open(const struct output_opts *opts, struct output **ret_output)
 int output__fd(const struct output *o)
 {
 	return o->fd;
+}
+
+int output__temporary(const struct output *o, int *ret_fd)
+{
+	const char *other = temporary__directory();
+	char dir[32];
+	int fd;
+
+	snprintf(dir, sizeof(dir), "/proc/self/fd/%d", o->place.dir);
+	fd = temporary__open(o->place.dir >= 0 ? dir : other);
+	if (fd < 0 && o->place.dir < 0)
+		return log_err(fd, "make a temporary file in '%s', see TMPDIR", other);
+	if (fd < 0)
+		return log_err(fd, "make a temporary file for '%s'", o->path);
+	*ret_fd = fd;
+	return 0;
 }
 
 int output__write(const struct output *o, const void *data, size_t len)

@@ -37,6 +37,11 @@ struct output_opts {
 int output__open(const struct output_opts *opts, struct output **ret_output);
 /* Open for writing until output__free(), and for reading unless the output is written directly. */
 int output__fd(const struct output *o);
+/*
+ * A temporary file without a name in the directory of the output, or in $TMPDIR if the output is
+ * written directly, for what must be known before the output is written.  Logs its errors.
+ */
+int output__temporary(const struct output *o, int *ret_fd);
 /* Writes all of data.  Negative errno on failure, not logged. */
 int output__write(const struct output *o, const void *data, size_t len);
 /* The same to a file of an output directory. */

@@ -62,7 +62,7 @@ static const struct command commands[] = {
 	    "--fields time,comm,prev_comm,kstack --json",
 	    "--filter event.time>5&&!(comm~\"a*\")||ustack~\"*c*\"" } },
 	{ &cmd_export,
-	  { "fsmb", "fsmb1", "ctf --force", "folded --by comm,sym", "pprof",
+	  { "fsmb", "fsmb1", "ctf --force", "trace.dat", "folded --by comm,sym", "pprof",
 	    "pprof --weigh next_pid --by comm,pid", "speedscope", "perfetto",
 	    "perfetto --start *:* --end *:* --match cpu --pairs syscalls", "clickhouse --schema",
 	    "clickhouse --rows stacks", "clickhouse --rows sched:sched_switch" } },

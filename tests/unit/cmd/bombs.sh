@@ -91,6 +91,10 @@ callers export clickhouse --rows frames
 forks lifecycle
 frees lifecycle
 many export fsmb -o /dev/null
+many export trace.dat -o /dev/null
+cpus export trace.dat -o /dev/null
+callers export trace.dat -o /dev/null
+texts export trace.dat -o /dev/null
 many export perfetto -o /dev/null
 cpus export perfetto -o /dev/null
 callers export perfetto -o /dev/null

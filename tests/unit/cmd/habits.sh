@@ -141,7 +141,7 @@ refused 1 "there is no 'trace.stk' here: give FILE, or record one with 'stackonc
 refused 1 "open 'nosuch.stk': No such file or directory" report nosuch.stk
 refused 1 "'full': not a stackonce recording" report full
 order='FORMAT [OPTIONS] [FILE...] -o OUTPUT'
-formats=$("$so" export --help | sed -n 's/^  \([a-z0-9]*\): .*/\1/p' | paste -sd , |
+formats=$("$so" export --help | sed -n 's/^  \([a-z0-9.]*\): .*/\1/p' | paste -sd , |
 	sed 's/,/, /g; s/\(.*\),/\1 or/')
 refused 2 "export: FORMAT expects $formats: 'small.stk'; the order is: $order" \
 	export small.stk -o map

@@ -55,6 +55,7 @@ sql --json SELECT/**/*,stack(id)/**/FROM/**/stacks; -i
 export fsmb -o -
 export fsmb1 -o -
 export perfetto -o -
+export trace.dat -o -
 export ctf --force -o trace
 export folded --by comm,sym -o -
 export pprof --fold idle,guesses -o -
