@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Temporary files, by O_TMPFILE where the file system has that. */
+/* Opens temporary files. */
 #include "temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "seeded_hash.h"
+
+#define TRIES 100 /* until a name is free */
 
 const char *temporary__directory(void)
 {
@@ -24,23 +28,33 @@ const char *temporary__directory(void)
 	return "/tmp";
 }
 
-int temporary__open(const char *dir)
+/* Of a file system that has no files without a name. */
+static int open_named(int at, const char *dir)
 {
-	_cleanup_free_ char *path = NULL;
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	char *path = NULL;
+	int i, fd = -1;
+
+	for (i = 0; i < TRIES && fd < 0; i++) {
+		if (asprintf(&path, "%s/stackonce-%016" PRIx64, dir, seeded_hash__seed()) < 0)
+			return -ENOMEM;
+		fd = openat(at, path, flags, 0600);
+		fd = fd < 0 ? -errno : fd;
+		if (fd >= 0)
+			unlinkat(at, path, 0);
+		free(path);
+		if (fd < 0 && fd != -EEXIST)
+			break;
+	}
+	return fd;
+}
+
+int temporary__open(int at, const char *dir)
+{
+	int fd = openat(at, dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 
 	if (fd >= 0)
 		return fd;
-	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)
-		return -errno;
-	/* a file system that has no such files */
-	if (asprintf(&path, "%s/stackonce-XXXXXX", dir) < 0) {
-		path = NULL;
-		return -ENOMEM;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	unlink(path);
-	return fd;
+	return errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT ? open_named(at, dir) :
+									   -errno;
 }

@@ -87,7 +87,8 @@ static int read_at(int fd, void *ret_data, size_t len, uint64_t at)
 static int open_file(struct trace_dat_pages *p)
 {
 	p->end = sizeof(uint64_t);
-	return p->fd >= 0 ? 0 : output__temporary(p->output, &p->fd);
+	p->fd = output__open_temporary(p->output);
+	return MIN(p->fd, 0);
 }
 
 /* Moves the pages of a CPU to the file, behind its last chunk there. */

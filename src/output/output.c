@@ -295,25 +295,21 @@ int output__open(const struct output_opts *opts, struct output **ret_output)
 	return 0;
 }
 
+int output__open_temporary(const struct output *o)
+{
+	bool beside = o->place.dir >= 0;
+	const char *dir = beside ? "." : temporary__directory();
+	int fd = temporary__open(beside ? o->place.dir : AT_FDCWD, dir);
+
+	if (fd >= 0)
+		return fd;
+	return beside ? log_err(fd, "create a temporary file for '%s'", o->path) :
+			log_err(fd, "make a temporary file in '%s', see TMPDIR", dir);
+}
+
 int output__fd(const struct output *o)
 {
 	return o->fd;
-}
-
-int output__temporary(const struct output *o, int *ret_fd)
-{
-	const char *other = temporary__directory();
-	char dir[32];
-	int fd;
-
-	snprintf(dir, sizeof(dir), "/proc/self/fd/%d", o->place.dir);
-	fd = temporary__open(o->place.dir >= 0 ? dir : other);
-	if (fd < 0 && o->place.dir < 0)
-		return log_err(fd, "make a temporary file in '%s', see TMPDIR", other);
-	if (fd < 0)
-		return log_err(fd, "make a temporary file for '%s'", o->path);
-	*ret_fd = fd;
-	return 0;
 }
 
 int output__write(const struct output *o, const void *data, size_t len)

@@ -35,13 +35,13 @@ struct output_opts {
 
 /* Logs its errors.  An existing file is untouched until output__commit(). */
 int output__open(const struct output_opts *opts, struct output **ret_output);
+/*
+ * Opens a temporary file for what is to be written later, without a name: on the file system of the
+ * output, or where temporary files belong if that is written directly.  Logs its errors.
+ */
+int output__open_temporary(const struct output *o);
 /* Open for writing until output__free(), and for reading unless the output is written directly. */
 int output__fd(const struct output *o);
-/*
- * A temporary file without a name in the directory of the output, or in $TMPDIR if the output is
- * written directly, for what must be known before the output is written.  Logs its errors.
- */
-int output__temporary(const struct output *o, int *ret_fd);
 /* Writes all of data.  Negative errno on failure, not logged. */
 int output__write(const struct output *o, const void *data, size_t len);
 /* The same to a file of an output directory. */

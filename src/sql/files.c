@@ -3,6 +3,7 @@
 #include "files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -173,7 +174,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int 
 		f->fd = all->save;
 	} else if (!name) {
 		f->is_temporary = true;
-		f->fd = temporary__open(all->where);
+		f->fd = temporary__open(AT_FDCWD, all->where);
 		if (f->fd < 0)
 			log_err(f->fd, "make a temporary file in '%s', see TMPDIR", all->where);
 	}
