@@ -52,7 +52,7 @@ static const struct opt options[] = {
 	STACKS_OPTIONS(struct export, c),
 	INLINE_OPTION,
 	NAMES_OPTIONS,
-	{ "--pairs LIST", "pairs of these presets as slices, or none (default all)",
+	{ "--pairs LIST", "draw the pairs of these presets, or none (default all)",
 	  OPT_TEXT(struct export, pairs.presets) },
 	PAIR_EVENTS_OPTIONS(struct export, pairs.own, PAIR_HIDDEN),
 	PAIR_KEY_OPTIONS(struct export, pairs.own, PAIR_HIDDEN),
@@ -125,14 +125,21 @@ static bool has_loss(void *ctx, const struct stk_loss *loss)
 	return reading__loss_selected(&x->ex.rd, loss);
 }
 
-/* The stacks of the selected events, for formats that have no events. */
+static int place_event(void *ctx, const struct stk_event *e, struct stack_place *ret_place)
+{
+	struct export_run *x = ctx;
+
+	return counting__place(&x->ex.c, e, ret_place);
+}
+
+/* The stacks of the selected events, which formats with events have read. */
 static int count_stacks(void *ctx, struct export_stacks *ret_stacks)
 {
 	struct export_run *x = ctx;
 	struct out nothing = { 0 };
+	int code = x->ex.c.counts ? counting__check(&x->ex.c) : counting__run(&x->ex.c, &nothing);
 
-	if (counting__run(&x->ex.c, &nothing) || x->ex.rd.error == -ENOMEM ||
-	    counting__finish(&x->ex.c))
+	if (code || x->ex.rd.error == -ENOMEM || counting__finish(&x->ex.c))
 		return -ECANCELED;
 	counting__stacks(&x->ex.c, ret_stacks);
 	return 0;
@@ -152,6 +159,27 @@ static int start_counting(struct export *ex)
 	return code;
 }
 
+/* For formats that read the events and group them. */
+static int begin_placing(struct export_run *x)
+{
+	struct counting *c = &x->ex.c;
+	unsigned int i;
+
+	if (!export_formats[x->ex.format].one_by_one)
+		return CMD_OK;
+	if (counting__begin(c)) {
+		log_err(-ENOMEM, "count the stacks");
+		return CMD_FAILURE;
+	}
+	x->src.place = place_event;
+	x->src.fold = c->fold;
+	for (i = 0; i < c->nr_keys; i++) {
+		x->src.by_thread |= c->keys[i].generic == VALUE_TID;
+		x->src.by_cpu |= c->keys[i].generic == VALUE_CPU;
+	}
+	return CMD_OK;
+}
+
 static int open_recording(struct export_run *x)
 {
 	const struct export_format *format = &export_formats[x->ex.format];
@@ -167,7 +195,7 @@ static int open_recording(struct export_run *x)
 	ex->c.by_event = format->by_event;
 	if (format->by)
 		want |= counting__wants(&ex->c);
-	code = reading__open(&ex->rd, want) ?: start_counting(ex);
+	code = reading__open(&ex->rd, want) ?: start_counting(ex) ?: begin_placing(x);
 	if (!code && pair_kinds__start(&ex->pairs, &ex->rd)) {
 		log_err(-ENOMEM, "match starts and ends");
 		code = CMD_FAILURE;
@@ -316,7 +344,7 @@ static int complete_pairs(struct export *ex)
 	if (!format->takes_pairs)
 		return pair_kinds__are_given(&ex->pairs) ?
 			       ui__usage_error(ex->rd.command,
-					       "%s has no slices: it excludes --pairs, --start, "
+					       "%s draws no pairs: it excludes --pairs, --start, "
 					       "--end, --match, --start-if and --single",
 					       format->name) :
 			       CMD_OK;

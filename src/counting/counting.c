@@ -8,14 +8,30 @@
 #include "log.h"
 #include "ui/out.h"
 
-static int add_event(struct counting *c, const struct stk_event *e, uint64_t count)
+static int charge_events(struct counting *c)
 {
-	int err = stack_counts__add(c->counts, e, count);
-
-	if (err || !charge__is_due(&c->charge))
-		return err;
+	if (!charge__is_due(&c->charge))
+		return 0;
 	return charge(&c->charge, c->rd->reader,
 		      stack_counts__memory(c->counts) + values__memory(c->values), 0);
+}
+
+static int add_event(struct counting *c, const struct stk_event *e, uint64_t count)
+{
+	return stack_counts__add(c->counts, e, count) ?: charge_events(c);
+}
+
+int counting__begin(struct counting *c)
+{
+	return stack_fold__new(c->rd->reader, c->folding, &c->fold) ?:
+		       stack_counts__new(&c->spec, &c->counts);
+}
+
+int counting__place(struct counting *c, const struct stk_event *e, struct stack_place *ret_place)
+{
+	int n = stack_counts__place(c->counts, e, ret_place);
+
+	return n < 0 ? n : charge_events(c) ?: n;
 }
 
 int counting__run(struct counting *c, struct out *o)
@@ -24,8 +40,7 @@ int counting__run(struct counting *c, struct out *o)
 	bool one_by_one = counting__needs_events(c);
 	const struct stk_event *e;
 	uint64_t count = 1;
-	int err = stack_fold__new(c->rd->reader, c->folding, &c->fold) ?:
-			  stack_counts__new(&c->spec, &c->counts);
+	int err = counting__begin(c);
 
 	while (!err && (one_by_one ? reading__next(c->rd, o, NULL, NULL, &e) :
 				     reading__next_counted(c->rd, o, NULL, NULL, &e, &count)))

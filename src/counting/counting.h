@@ -77,6 +77,13 @@ int counting__start(struct counting *c, struct reading *rd);
  * that was asked for.
  */
 int counting__check(struct counting *c);
+/*
+ * For those who read the events themselves: one that counting__begin() made ready is counted by
+ * counting__place(), which returns as stack_counts__place(), or -ENOBUFS.  Then counting__check()
+ * and counting__finish() follow.
+ */
+int counting__begin(struct counting *c); /* -ENOMEM */
+int counting__place(struct counting *c, const struct stk_event *e, struct stack_place *ret_place);
 /* Counts the selected events and checks; o as for reading__next().  An exit code. */
 int counting__run(struct counting *c, struct out *o);
 /* Sorts the groups and their stacks; an exit code, after a message. */

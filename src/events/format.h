@@ -105,6 +105,9 @@ void ev_format__print(const struct ev_format *f, const struct ev_print_ctx *ctx,
  */
 void ev_format__json(const struct ev_format *f, const void *rec, size_t len, struct strbuf *out);
 
+/* Whether the field is among those that ev_format__json() prints. */
+bool ev_format__is_shown(const struct ev_format *f, const struct ev_field *field);
+
 /*
  * Prints one field's value, without its name, as --fields does.  Code addresses are symbols if ctx,
  * which may be NULL, knows them; other addresses are 0x....

@@ -243,6 +243,11 @@ static void json_value(const struct ev_format *f, const struct ev_field *fd, con
 		print_elements(fd, (const uint8_t *)s, len, out, '[', ']');
 }
 
+bool ev_format__is_shown(const struct ev_format *f, const struct ev_field *field)
+{
+	return !f->extra[field - f->fields].hidden;
+}
+
 void ev_format__json(const struct ev_format *f, const void *rec, size_t len, struct strbuf *out)
 {
 	bool first = true;

@@ -24,6 +24,7 @@ struct export_format {
 	/* Not NULL: it has counted stacks and names frames; the groups without --by. */
 	const char *by;
 	bool by_event; /* it needs groups with events of one type */
+	bool one_by_one; /* it has counted stacks, and reads the events, too */
 	bool boots; /* it takes recordings of several boots, also without --by */
 	bool each; /* exports recordings one by one, from files, by default to standard output */
 };

@@ -12,6 +12,8 @@
 #include "stackonce.h"
 
 struct export_stacks;
+struct stack_fold;
+struct stack_place;
 struct user_names;
 
 /* A pair of a start and an end event, as latency measures it. */
@@ -48,6 +50,14 @@ struct export_source {
 	 * recording, ret_stacks has what is before the damage, which was logged.
 	 */
 	int (*count)(void *ctx, struct export_stacks *ret_stacks);
+	/*
+	 * Formats that group the events and have them one by one: counts one, and returns 1 and its
+	 * group, stacks and weight; 0: it has no weight, and is left out; or a negative errno.
+	 * count() is to be called after the last one.
+	 */
+	int (*place)(void *ctx, const struct stk_event *e, struct stack_place *ret_place);
+	struct stack_fold *fold; /* for these: the frames of the stacks */
+	bool by_thread, by_cpu; /* whether groups have events of one thread, of one CPU */
 	/*
 	 * Formats that export each recording on its own: 1, and reader is that of the next one; 0:
 	 * no more follow; or a negative errno after a message.

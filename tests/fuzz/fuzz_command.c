@@ -63,7 +63,8 @@ static const struct command commands[] = {
 	    "--filter event.time>5&&!(comm~\"a*\")||ustack~\"*c*\"" } },
 	{ &cmd_export,
 	  { "fsmb", "fsmb1", "ctf --force", "trace.dat", "folded --by comm,sym", "pprof",
-	    "pprof --weigh next_pid --by comm,pid", "speedscope", "perfetto",
+	    "pprof --weigh next_pid --by comm,pid", "speedscope", "perfetto", "firefox",
+	    "firefox --by cpu --fold idle --pairs syscalls --weigh next_pid",
 	    "perfetto --start *:* --end *:* --match cpu --pairs syscalls", "clickhouse --schema",
 	    "clickhouse --rows stacks", "clickhouse --rows sched:sched_switch" } },
 };

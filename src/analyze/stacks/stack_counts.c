@@ -134,25 +134,55 @@ static int add_weight(struct stack_counts *c, uint32_t count, uint64_t value)
 	return err;
 }
 
-int stack_counts__add(struct stack_counts *c, const struct stk_event *e, uint64_t count)
+/* Returns 1 and the place, 0 if e has no weight, or a negative errno. */
+static int add(struct stack_counts *c, const struct stk_event *e, uint64_t count,
+	       struct count_key *ret_key, uint64_t *ret_weight)
 {
-	struct count_key key = { 0 };
-	uint64_t value = 0;
+	uint64_t value = 1;
 	uint32_t nr;
-	int err;
+	int n = c->spec.weighed ? weigh(c, e, &value) : 1, err;
 
-	err = c->spec.weighed ? weigh(c, e, &value) : 1;
-	if (err <= 0)
-		return err;
-	err = stack_groups__of(c->groups, e, &key.group);
+	if (n <= 0)
+		return n;
+	*ret_key = (struct count_key){ 0 };
+	err = stack_groups__of(c->groups, e, &ret_key->group);
 	if (err)
 		return err;
 	if (c->spec.stacks & STACKS_KERNEL)
-		key.kstack = stk_event__kstack(e);
+		ret_key->kstack = stk_event__kstack(e);
 	if (c->spec.stacks & STACKS_USER)
-		key.ustack = stk_event__ustack(e);
-	err = count_stacks(c, &key, count, &nr);
-	return err || !c->spec.weighed ? err : add_weight(c, nr, value);
+		ret_key->ustack = stk_event__ustack(e);
+	err = count_stacks(c, ret_key, count, &nr);
+	if (!err && c->spec.weighed)
+		err = add_weight(c, nr, value);
+	*ret_weight = value;
+	return err ?: 1;
+}
+
+int stack_counts__add(struct stack_counts *c, const struct stk_event *e, uint64_t count)
+{
+	struct count_key key;
+	uint64_t weight;
+	int n = add(c, e, count, &key, &weight);
+
+	return MIN(n, 0);
+}
+
+int stack_counts__place(struct stack_counts *c, const struct stk_event *e,
+			struct stack_place *ret_place)
+{
+	struct count_key key;
+	uint64_t weight;
+	int n = add(c, e, 1, &key, &weight);
+
+	if (n == 1)
+		*ret_place = (struct stack_place){
+			.group = key.group,
+			.kstack = key.kstack,
+			.ustack = key.ustack,
+			.weight = weight,
+		};
+	return n;
 }
 
 uint64_t stack_counts__memory(const struct stack_counts *c)
@@ -234,6 +264,7 @@ static int finish_group(struct stack_counts *c, uint32_t nr, uint32_t group, uin
 	int err = 0;
 
 	stack_groups__get(c->groups, group, g);
+	g->number = group;
 	g->weighed = c->spec.weighed;
 	g->how = c->spec.how;
 	g->stacks = c->stacks + i;

@@ -39,6 +39,7 @@ struct stack_count {
 };
 
 struct stack_group {
+	uint32_t number; /* in the order of their first events, from 0 */
 	struct event_value keys[STACK_KEYS]; /* texts end with a NUL; addresses are places */
 	const struct stk_event_type *type; /* of its first event */
 	bool other_types; /* it has events of other kinds than that type's */
@@ -66,6 +67,15 @@ void stack_counts__free(struct stack_counts *c);
  * grouped by or weighed.  After -ENOMEM the counts are incomplete.
  */
 int stack_counts__add(struct stack_counts *c, const struct stk_event *e, uint64_t count);
+/* Where an event was counted. */
+struct stack_place {
+	uint32_t group; /* its number */
+	uint32_t kstack, ustack; /* 0: none, or not counted */
+	uint64_t weight; /* 1, unless it is weighed */
+};
+/* The same for one event, of which it returns 1 and the place; 0: it has no weight. */
+int stack_counts__place(struct stack_counts *c, const struct stk_event *e,
+			struct stack_place *ret_place);
 uint64_t stack_counts__memory(const struct stack_counts *c); /* bytes, with those of the result */
 struct stack_left_out stack_counts__left_out(const struct stack_counts *c);
 /*

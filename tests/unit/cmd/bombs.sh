@@ -52,7 +52,8 @@ refused()
 harmless()
 {
 	rc=0
-	run "$1" "$dir/$2.stk" || rc=$?
+	# shellcheck disable=SC2086 # a command and its options
+	run $1 "$dir/$2.stk" || rc=$?
 	if [ "$rc" -ne 0 ]; then
 		echo "not ok $1 of $2: exit $rc"
 		head -n 3 "$dir/err"
@@ -96,6 +97,7 @@ cpus export trace.dat -o /dev/null
 callers export trace.dat -o /dev/null
 texts export trace.dat -o /dev/null
 many export perfetto -o /dev/null
+many export firefox --by time -o /dev/null
 cpus export perfetto -o /dev/null
 callers export perfetto -o /dev/null
 texts export perfetto -o /dev/null
@@ -109,4 +111,5 @@ sql()
 sql callers "stack_key(id)" stacks
 sql callers "stack(id)" stacks
 harmless info keys
+harmless "export firefox -q -o /dev/null" callers
 exit "$failed"

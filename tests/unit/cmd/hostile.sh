@@ -56,6 +56,7 @@ export fsmb -o -
 export fsmb1 -o -
 export perfetto -o -
 export trace.dat -o -
+export firefox --by cpu,sym -o -
 export ctf --force -o trace
 export folded --by comm,sym -o -
 export pprof --fold idle,guesses -o -

@@ -75,6 +75,8 @@ check report --no-symbols --json --kernel --by call_site -i addresses.stk
 check export perfetto -q -o -
 check export perfetto -q -o file
 check export trace.dat --no-symbols -q -o file
+check export firefox --no-symbols -q -o -
+check export firefox --no-symbols -q -o file
 check export folded --no-symbols -q -o file
 check export clickhouse --rows sched:sched_switch
 check export clickhouse --rows stacks
