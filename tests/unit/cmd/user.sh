@@ -118,6 +118,24 @@ want "export speedscope --inline: outermost first" "main,outer,middle,innermost"
 		paste -sd,)"
 want "export speedscope --inline: sources" 1 \
 	"$(jq -r '[.shared.frames[].file | select(endswith("inlined.c"))] | unique | length' out)"
+# Function, depth, line and address of each frame, outermost first; inlined ones are at one address.
+"$so" export firefox -q --inline --sysroot root prog.stk -o - >out
+frames='.shared as $s | $s.frameTable | . as $f | [range(.length)] | map(
+	$s.stringArray[$s.funcTable.name[$f.func[.]]] as $name |
+	{name: $name, depth: $f.inlineDepth[.], line: $f.line[.], address: $f.address[.],
+	source: $s.funcTable.source[$f.func[.]]})'
+want "export firefox --inline: frames" \
+	"main 0 outer 0 middle 1 innermost 2" \
+	"$(jq -r "$frames | map(\"\(.name) \(.depth)\") | join(\" \")" out)"
+want "export firefox --inline: lines" \
+	"$(line_of outer) $(line_of middle) $(line_of innermost)" \
+	"$(jq -r "$frames | .[1:] | map(.line) | join(\" \")" out)"
+want "export firefox --inline: addresses" 1 "$(jq -r "$frames | .[1:] | map(.address) | unique |
+	length" out)"
+want "export firefox --inline: sources" inlined.c \
+	"$(jq -r ".shared as \$all | $frames | .[3].source | \$all.sources.filename[.] |
+		\$all.stringArray[.] | sub(\".*/\"; \"\")" out)"
+want "export firefox: build id" "$id" "$(jq -r '.libs[] | select(.name == "prog") | .codeId' out)"
 "$so" report --flat --inline --json --sysroot root prog.stk |
 	jq -r '"\(.inlined // .sym) \(.count)"' >out
 has "report --flat --inline" "^innermost [0-9]" out
