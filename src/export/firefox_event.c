@@ -96,6 +96,11 @@ static int find_type(struct ff_types *types, const struct stk_event_type *type,
 	err = ff_frames__string(types->frames, name, strlen(name), &t->name);
 	err = err ?: find_schema(types, type, &t->schema);
 	err = err ?: parse_format(type, &t->format);
+	if (!err) {
+		strbuf__puts(&t->head, ",{\"type\":");
+		strbuf__json(&t->head, t->schema, strlen(t->schema));
+		err = strbuf__failed(&t->head) ? -ENOMEM : 0;
+	}
 	if (!err && t->format)
 		err = find_renamed(t);
 	*ret_type = t;
@@ -166,8 +171,7 @@ int ff_types__put_data(struct ff_types *types, const struct stk_event *e, uint32
 	if (err)
 		return err;
 	strbuf__reset(data);
-	strbuf__puts(data, ",{\"type\":");
-	strbuf__json(data, t->schema, strlen(t->schema));
+	strbuf__add(data, t->head.s, t->head.len);
 	if (!types->by_cpu)
 		put_number(data, ",\"cpu\":", stk_event__cpu(e));
 	if (!types->by_thread) {
@@ -295,6 +299,7 @@ void ff_types__free(struct ff_types *types)
 	for (i = 0; i < types->nr; i++) {
 		ev_format__free(types->v[i].format);
 		free(types->v[i].renamed);
+		strbuf__free(&types->v[i].head);
 	}
 	free(types->v);
 	string_table__clear(&types->schemas);

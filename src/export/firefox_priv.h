@@ -136,6 +136,7 @@ struct ff_type {
 	bool is_known;
 	uint32_t name; /* string */
 	const char *schema; /* what markers of this type have as their type */
+	struct strbuf head; /* the data up to there, after a comma */
 	struct ev_format *format; /* NULL: no fields */
 	const char **renamed; /* names of fields that markers need for themselves */
 	unsigned int nr_renamed;

@@ -13,6 +13,8 @@
 static_assert(SPILL_PAYLOAD % sizeof(struct ff_sample) == 0, "pieces have whole samples");
 static_assert(SPILL_PAYLOAD % sizeof(struct ff_marker) == 0, "pieces have whole markers");
 
+#define DIRECT 8192 /* bytes that are worth a write of their own */
+
 /* Interval markers have both times. */
 enum { PHASE_INSTANT, PHASE_INTERVAL };
 
@@ -184,9 +186,14 @@ static int take_rows(void *ctx, const char *data, size_t len)
 static int take_text(void *ctx, const char *data, size_t len)
 {
 	const struct column *c = ctx;
+	int err;
 
-	strbuf__add(&c->out->text, data, len);
-	return ff_out__drain(c->out);
+	if (len < DIRECT) {
+		strbuf__add(&c->out->text, data, len);
+		return ff_out__drain(c->out);
+	}
+	err = ff_out__finish(c->out);
+	return err ?: output__write(c->out->output, data, len);
 }
 
 static int put_column(struct ff_threads *t, struct column *c, uint32_t stream, const char *name,
