@@ -4,7 +4,7 @@
 set -eu
 stackonce=$(realpath "$1") make=$(realpath "$2") golden=$(realpath "$3") document=$(realpath "$4")
 here=$(realpath "$(dirname "$0")")
-engine=$(sh "$here/fetch.sh" chdb) || exit
+engine=$(sh "$here/../../npm/fetch.sh" chdb) || exit
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"

@@ -16,6 +16,6 @@ if ! command -v chromium >/dev/null; then
 	echo "skipped: there is no chromium"
 	exit 77
 fi
-dirs=$(sh "$here/fetch.sh" node speedscope) || exit $?
+dirs=$(sh "$here/../../npm/fetch.sh" node speedscope) || exit $?
 # shellcheck disable=SC2086 # two directories
 exec "$python" "$here/speedscope.py" "$@" $dirs

