@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What was recorded, and what is missing: losses in red with their places, and all that the page
+// itself merged or left out.
+import { byId, make } from './element.js';
+import { rangeText } from './axis.js';
+import * as format from './format.js';
+import { lossText } from './timeline.js';
+
+const LOSSES_SHOWN = 200;
+
+function fact(name, value, title) {
+	return value ? [make('div', { title }, make('dt', {}, name), make('dd', {}, value))] : [];
+}
+
+const distinct = (values) => [...new Set(values.filter((v) => v))].join(', ');
+
+function lossRows(model) {
+	const { losses, head } = model.data;
+	const shown = Math.min(losses.rows, LOSSES_SHOWN);
+	const items = Array.from({ length: shown }, (_, i) => {
+		const from = losses.begin[i], to = losses.end[i] + 1;
+		return make('li', {}, make('button', { type: 'button', title: 'select this time',
+			onclick: () => model.selection.set({ from, to: Math.min(to, head.bins) }) },
+		rangeText(head, from, to)), ` ${lossText(model, i)}`);
+	});
+	if (losses.rows > shown)
+		items.push(make('li', {}, `and ${format.count(losses.rows - shown)} more`));
+	return items;
+}
+
+function lost(model) {
+	const { head, losses } = model.data;
+	const types = head.types.filter((t) => t.lost);
+	if (!head.lost_total && !losses.rows)
+		return make('span', { class: 'none-lost' }, '0 lost');
+	return make('details', { class: 'popup lost' },
+		make('summary', {}, head.lost_total ? `${format.count(head.lost_total)} lost`
+			: 'events may be lost'),
+		make('div', { class: 'box' },
+			make('ul', {}, ...types.map((t) =>
+				make('li', {}, `${format.count(t.lost)} of ${t.name}`))),
+			make('ul', {}, ...lossRows(model))));
+}
+
+function thinned({ thinned: sentences }) {
+	return sentences.length ? [make('details', { class: 'popup' },
+		make('summary', {}, `${format.plural(sentences.length, 'note')} on this page`),
+		make('div', { class: 'box' }, make('ul', {}, ...sentences.map((s) => make('li', {}, s)))))]
+		: [];
+}
+
+export function showHeader(model) {
+	const { head } = model.data, { recordings } = head;
+	const names = recordings.map((r) => format.fileName(r.file));
+	const commands = distinct(recordings.map((r) => r.command));
+	const first = recordings[0], begin = first && format.wallClock(first.begin, 0);
+	byId('title').textContent = commands || names.join(', ');
+	byId('title').title = commands;
+	byId('facts').replaceChildren(
+		...fact('file', names.length > 3 ? format.plural(names.length, 'file') : names.join(', '),
+			recordings.map((r) => r.file).join('\n')),
+		...fact('recorded', begin),
+		...fact('for', format.duration(head.bins * head.bin_ns)),
+		...fact('host', distinct(recordings.map((r) => r.host))),
+		...fact('kernel', distinct(recordings.map((r) => r.kernel))),
+		...fact('selected', head.selection),
+		make('div', {}, make('dt', {}, 'events'),
+			make('dd', {}, format.count(head.events_total), ', ', lost(model))),
+		...thinned(head).map((e) => make('div', {}, make('dd', {}, e))));
+}

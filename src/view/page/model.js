@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What the panels show, computed from the selection when it is first asked for and kept until what
+// it depends on changes.
+import { oncePerFrame } from './element.js';
+import { findFrames } from './search.js';
+import { sumBins, sumStacks } from './sums.js';
+import { Tree, stacksWith } from './tree.js';
+
+const WHERE = ['cpus', 'tasks', 'types', 'weight'];
+const DEPENDS = {
+	tree: ['kinds'],
+	hits: ['search'],
+	stackHits: ['search'],
+	bins: [...WHERE, 'search'],
+	stacks: [...WHERE, 'from', 'to'],
+	weights: [...WHERE, 'from', 'to', 'kinds'],
+	functions: [...WHERE, 'from', 'to', 'kinds'],
+};
+
+export class Model {
+	#kept = {};
+	#listeners = [];
+	#changed = new Set();
+
+	constructor(data, selection) {
+		this.data = data;
+		this.selection = selection;
+		const show = oncePerFrame(() => this.#show());
+		selection.listen((changed) => {
+			for (const [name, members] of Object.entries(DEPENDS))
+				if (members.some((member) => changed.has(member)))
+					delete this.#kept[name];
+			for (const member of changed)
+				this.#changed.add(member);
+			show();
+		});
+	}
+
+	#show() {
+		const changed = this.#changed;
+		this.#changed = new Set();
+		for (const f of this.#listeners)
+			f(changed);
+	}
+
+	// f gets the set of members of the selection that changed since it was called last, at most
+	// once per frame.
+	listen(f) {
+		this.#listeners.push(f);
+	}
+
+	#keep(name, compute) {
+		return name in this.#kept ? this.#kept[name] : (this.#kept[name] = compute());
+	}
+
+	get tree() {
+		return this.#keep('tree', () => new Tree(this.data, this.selection.kinds));
+	}
+
+	// which frames the search finds, or null
+	get hits() {
+		return this.#keep('hits', () => findFrames(this.data, this.selection.search));
+	}
+
+	get stackHits() {
+		return this.#keep('stackHits', () => this.hits && stacksWith(this.data, this.hits));
+	}
+
+	get bins() {
+		return this.#keep('bins', () => sumBins(this.data, this.selection, this.stackHits));
+	}
+
+	get stacks() {
+		return this.#keep('stacks', () => sumStacks(this.data, this.selection));
+	}
+
+	// of the nodes of the tree
+	get weights() {
+		return this.#keep('weights', () => this.tree.weigh(this.stacks.self));
+	}
+
+	// of the frames
+	get functions() {
+		return this.#keep('functions', () => this.tree.byFrame(this.weights));
+	}
+
+	get weight() {
+		return this.data.head.weights[this.selection.weight];
+	}
+
+	// ---- names ----
+
+	string(i) {
+		return this.data.head.strings[i];
+	}
+
+	frameName(frame) {
+		return this.string(this.data.frames.name[frame]);
+	}
+
+	frameFile(frame) {
+		return this.string(this.data.frames.file[frame]);
+	}
+
+	taskName(task) {
+		const { tasks, head } = this.data, comm = this.string(tasks.comm[task]);
+		const host = head.hosts?.length > 1 ? `${head.hosts[tasks.host[task]]}: ` : '';
+		return tasks.tid[task] || comm === '<idle>' ? `${host}${comm} ${tasks.tid[task]}`
+			: `${host}${comm}`;
+	}
+
+	cpuName(cpu) {
+		const { head } = this.data, host = head.cpu_hosts?.[cpu];
+		return host === undefined || !(head.hosts?.length > 1) ? `CPU ${head.cpus[cpu]}`
+			: `${head.hosts[host]}: CPU ${head.cpus[cpu]}`;
+	}
+}
