@@ -48,6 +48,19 @@ export function oncePerFrame(f) {
 	};
 }
 
+// Shows what of a plot is selected: the brush in it is a box whose shadow dims the rest, so a plot
+// need not be drawn again when only the selection moves.
+export function placeBrush(canvas, box) {
+	const brush = canvas.parentElement.querySelector('.brush'), { style } = brush;
+	brush.hidden = !box;
+	if (box) {
+		style.left = `${box.x0}px`;
+		style.top = `${box.y0}px`;
+		style.width = `${Math.max(box.x1 - box.x0, 1)}px`;
+		style.height = `${Math.max(box.y1 - box.y0, 1)}px`;
+	}
+}
+
 // A drag of the mouse or a finger on an element: moved and done get the first and the current place.
 export function onDrag(element, { began, moved, done }) {
 	element.addEventListener('pointerdown', (down) => {

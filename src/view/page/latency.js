@@ -2,7 +2,7 @@
 // The latency of a pair of events: how many took how long, and when; below it the slowest, with the
 // stacks of start and end.
 import { scaleLog } from 'd3-scale';
-import { byId, context, make, onDrag } from './element.js';
+import { byId, context, make, onDrag, placeBrush } from './element.js';
 import { AXIS, FONT, LABELS, TimeAxis, clockText, rangeText } from './axis.js';
 import * as format from './format.js';
 import { colours, onTheme, shadeOf } from './theme.js';
@@ -32,7 +32,12 @@ export class Latency {
 		this.#listen();
 		new ResizeObserver(() => this.draw()).observe(byId('latency'));
 		onTheme(() => this.draw());
-		model.listen(() => this.draw());
+		model.listen((changed) => {
+			if (['pair', 'view0', 'view1'].some((m) => changed.has(m)))
+				this.draw();
+			else
+				this.#showBrush();
+		});
 		this.draw();
 	}
 
@@ -81,7 +86,7 @@ export class Latency {
 	#listen() {
 		const brush = (a, b, dragging) => {
 			const { axis } = this, wide = Math.abs(a.x - b.x) > 5;
-			const [x0, x1] = [Math.min(a.x, b.x) - LABELS, Math.max(a.x, b.x) - LABELS];
+			const [x0, x1] = [Math.min(a.x, b.x) , Math.max(a.x, b.x)];
 			this.model.selection.set({
 				low: this.bucketAt(Math.max(a.y, b.y)), high: this.bucketAt(Math.min(a.y, b.y)),
 				...(wide ? { from: axis.bin(x0), to: axis.bin(x1) + 1 } : {}),
@@ -132,15 +137,12 @@ export class Latency {
 
 	draw() {
 		const { axis, counts: { low, high, counts, most }, model: { data: { head }, selection } } = this;
-		if (!(axis.width > 50))
-			return;
 		this.select.value = String(selection.pair);
 		const { description, group } = head.pairs[selection.pair];
 		byId('latency-description').textContent = [description, group && `by ${group}`]
 			.filter((t) => t).join(', ');
-		const c = context(this.canvas, LABELS + axis.width, HEIGHT + AXIS);
-		this.#drawScale(c, axis);
-		c.translate(LABELS, 0);
+		this.#drawScale(context(byId('latency-scale'), LABELS, HEIGHT + AXIS));
+		const c = context(this.canvas, axis.width, HEIGHT + AXIS);
 		c.fillStyle = colours.strip;
 		c.fillRect(0, 0, axis.width, HEIGHT);
 		const { edges } = axis, tall = HEIGHT / (high - low);
@@ -158,11 +160,10 @@ export class Latency {
 			}
 		}
 		axis.draw(c, HEIGHT);
-		this.#drawBrush(c, axis);
-		this.#describe();
+		this.#showBrush();
 	}
 
-	#drawScale(c, axis) {
+	#drawScale(c) {
 		const { low, high } = this.counts;
 		const scale = scaleLog([Math.max(1, bucketStart(low)), bucketStart(high)], [HEIGHT, 0]);
 		c.font = FONT;
@@ -179,27 +180,15 @@ export class Latency {
 		}
 	}
 
-	#drawBrush(c, axis) {
-		const { selection } = this.model;
-		if (selection.all && selection.low === null)
-			return;
-		const { low, high } = this.counts;
-		const x0 = selection.all ? 0 : axis.x(selection.from);
-		const x1 = selection.all ? axis.width : axis.x(selection.to);
-		const y0 = selection.low === null ? 0 : this.y(Math.min(selection.high + 1, high));
-		const y1 = selection.low === null ? HEIGHT : this.y(Math.max(selection.low, low));
-		c.save();
-		c.beginPath();
-		c.rect(0, 0, axis.width, HEIGHT);
-		c.clip();
-		c.fillStyle = colours.brush;
-		c.fillRect(0, 0, axis.width, y0);
-		c.fillRect(0, y1, axis.width, HEIGHT - y1);
-		c.fillRect(0, y0, x0, y1 - y0);
-		c.fillRect(x1, y0, axis.width - x1, y1 - y0);
-		c.strokeStyle = colours.text;
-		c.strokeRect(x0 + 0.5, y0 + 0.5, Math.max(x1 - x0 - 1, 1), Math.max(y1 - y0 - 1, 1));
-		c.restore();
+	#showBrush() {
+		const { axis, counts: { low, high }, model: { selection } } = this;
+		placeBrush(this.canvas, selection.all && selection.low === null ? null : {
+			x0: selection.all ? 0 : axis.x(selection.from),
+			x1: selection.all ? axis.width : axis.x(selection.to),
+			y0: selection.low === null ? 0 : this.y(Math.min(selection.high + 1, high)),
+			y1: selection.low === null ? HEIGHT : this.y(Math.max(selection.low, low)),
+		});
+		this.#describe();
 	}
 
 	// How many pairs the brush selects.
@@ -222,8 +211,10 @@ export class Latency {
 		if (selection.tasks || selection.cpus)
 			words.push('of all CPUs and tasks');
 		byId('latency-sum').textContent = words.join(', ');
-		this.canvas.setAttribute('aria-label', `Latency of ${head.pairs[selection.pair].name} by ` +
-			`time: ${words.join(', ')}. Up and down select durations.`);
+		this.canvas.setAttribute('aria-label',
+			`durations of ${head.pairs[selection.pair].name}: Up and Down select`);
+		this.canvas.setAttribute('aria-valuetext', words.join(', '));
+		this.canvas.setAttribute('aria-valuenow', String(selection.low ?? 0));
 	}
 
 	durations() {
@@ -233,8 +224,8 @@ export class Latency {
 
 	#explain(e) {
 		const { axis, counts: { low, counts }, model: { data: { head } } } = this;
-		const x = e.offsetX - LABELS;
-		if (x < 0 || e.offsetY >= HEIGHT) {
+		const x = e.offsetX;
+		if (e.offsetY >= HEIGHT) {
 			hideTooltip();
 			return;
 		}

@@ -31,6 +31,7 @@ async function start() {
 	const views = new Views(model);
 	new Keys(model, timeline, views);
 	document.body.dataset.ready = 'true';
+	performance.mark('ready');
 }
 
 start().catch((error) => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Light and dark, and the colours of canvases, which are those of the style sheet.
+// Light and dark, and the colours of canvases, which are those of the style sheet.  Paper is light,
+// and canvases are drawn once more with its width.
 import { lab } from 'd3-color';
 import { piecewise, interpolateLab } from 'd3-interpolate';
 
@@ -67,8 +68,12 @@ export function startTheme() {
 		chosen = null;
 	}
 	media.addEventListener('change', apply);
-	window.addEventListener('beforeprint', () => { printing = true; apply(); });
-	window.addEventListener('afterprint', () => { printing = false; apply(); });
+	for (const name of ['beforeprint', 'afterprint'])
+		window.addEventListener(name, () => {
+			printing = name === 'beforeprint';
+			document.body.classList.toggle('printing', printing);
+			apply();
+		});
 	apply();
 }
 

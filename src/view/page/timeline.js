@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The timeline: all events as a histogram, with losses and the brush, and a strip for each CPU and
 // task.  A drag anywhere on it selects a time; a name selects its CPU or task.
-import { byId, context, make, onDrag } from './element.js';
+import { byId, context, make, onDrag, placeBrush } from './element.js';
 import { AXIS, TimeAxis, rangeText, timeText } from './axis.js';
 import * as format from './format.js';
 import { colours, onTheme, shadeOf } from './theme.js';
@@ -11,6 +11,8 @@ const BARS = 52; // pixels: the histogram
 const LOSSES = 7; // pixels: the losses below it
 const TOP = BARS + LOSSES + AXIS;
 const ROW = 15;
+// what is drawn depends on these; the brush does not
+const SHOWN = ['cpus', 'tasks', 'types', 'weight', 'search', 'view0', 'view1'];
 
 export class Timeline {
 	constructor(model) {
@@ -31,9 +33,12 @@ export class Timeline {
 		new ResizeObserver(() => this.draw()).observe(byId('timeline'));
 		onTheme(() => this.draw());
 		model.listen((changed) => {
-			if (['cpus', 'tasks', 'types', 'weight', 'search'].some((m) => changed.has(m)))
+			if (SHOWN.some((m) => changed.has(m))) {
 				this.#markRows();
-			this.draw();
+				this.draw();
+			} else if (changed.has('from') || changed.has('to')) {
+				this.#showBrush();
+			}
 		});
 		this.#markRows();
 		this.draw();
@@ -187,7 +192,14 @@ export class Timeline {
 	draw() {
 		this.#drawTop();
 		this.#drawStrips();
-		const { selection, data: { head }, bins, weight } = this.model;
+		this.#showBrush();
+	}
+
+	#showBrush() {
+		const { axis, model: { selection, data: { head }, bins, weight } } = this;
+		for (const [canvas, height] of [[this.top, BARS + LOSSES], [this.strips, 10000]])
+			placeBrush(canvas, selection.all ? null : { x0: axis.x(selection.from),
+				x1: axis.x(selection.to), y0: -1, y1: height });
 		const [from, to] = selection.range;
 		let sum = 0;
 		for (let i = from; i < to; i++)
@@ -223,7 +235,6 @@ export class Timeline {
 		c.fillRect(0, BARS, axis.width, 1);
 		this.#drawLosses(c, axis);
 		axis.draw(c, BARS + LOSSES);
-		this.#drawBrush(c, axis, BARS + LOSSES);
 	}
 
 	#drawLosses(c, axis) {
@@ -233,19 +244,6 @@ export class Timeline {
 			const x = axis.x(losses.begin[i]);
 			c.fillRect(x, BARS + 2, Math.max(2, axis.x(losses.end[i] + 1) - x), LOSSES - 3);
 		}
-	}
-
-	#drawBrush(c, axis, height) {
-		const { selection } = this.model;
-		if (selection.all)
-			return;
-		const x0 = axis.x(selection.from), x1 = Math.max(axis.x(selection.to), x0 + 1);
-		c.fillStyle = colours.brush;
-		c.fillRect(0, 0, Math.max(0, x0), height);
-		c.fillRect(x1, 0, Math.max(0, axis.width - x1), height);
-		c.fillStyle = colours.text;
-		c.fillRect(Math.round(x0) - 1, 0, 1, height);
-		c.fillRect(Math.round(x1), 0, 1, height);
 	}
 
 	#drawStrips() {
@@ -270,7 +268,6 @@ export class Timeline {
 				c.fillRect(0, y, axis.width, 1);
 			}
 		}
-		this.#drawBrush(c, axis, height);
 	}
 
 	// ---- the tooltip ----

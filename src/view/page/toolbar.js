@@ -123,6 +123,8 @@ export class Toolbar {
 			type: 'button', class: 'part', title: `no longer select ${text}`,
 			onclick: () => selection.set(cleared),
 		}, text, make('span', { 'aria-hidden': 'true' }, ' \u00d7'))));
+		if (!parts.length)
+			byId('parts').textContent = 'everything';
 		byId('reset').hidden = selection.address() === '';
 	}
 }

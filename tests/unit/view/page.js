@@ -18,13 +18,14 @@ function check(what, ok, got) {
 }
 
 const equal = (what, got, want) => check(what, JSON.stringify(got) === JSON.stringify(want), got);
-const text = (page, id) => page.evaluate(`document.getElementById('${id}').textContent`);
-const hash = (page) => page.evaluate('decodeURIComponent(location.hash.slice(1))');
-// The pixels of a canvas, as one text.
-const pixels = (page, id) => page.evaluate(`document.getElementById('${id}').toDataURL()`);
 // Two frames: what was asked for in this one is drawn.
 const drawn = (page) => page.evaluate(
 	'new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(1))))');
+const shown = (page, expression) => drawn(page).then(() => page.evaluate(expression));
+const text = (page, id) => shown(page, `document.getElementById('${id}').textContent`);
+const hash = (page) => shown(page, 'decodeURIComponent(location.hash.slice(1))');
+// The pixels of a canvas, as one text.
+const pixels = (page, id) => shown(page, `document.getElementById('${id}').toDataURL()`);
 
 async function open(browser, name, more = '') {
 	const page = await browser.open(`file://${path.resolve(name)}${more}`);
@@ -72,7 +73,6 @@ const tests = {
 		some.forEach((value, i) => check(`a brush changes part ${i}`, value !== all[i], i));
 		check('the address has the time', /^time=1-1\.2/.test(await hash(page)), await hash(page));
 		await page.press('Escape');
-		await drawn(page);
 		equal('Escape selects all', await text(page, 'flame-sum'), all[0]);
 		equal('and draws it', await pixels(page, 'flame-canvas'), all[1]);
 		await drag(page, 'timeline-strips', [0.5, 0.5], [0.7, 0.5]);
@@ -109,7 +109,7 @@ const tests = {
 		const matched = parseFloat(await text(page, 'search-matched'));
 		check('a share matches', matched > 0 && matched < 100, matched);
 		check('hits are drawn', await pixels(page, 'flame-canvas') !== all);
-		const names = await page.evaluate(`[...document.querySelectorAll(
+		const names = await shown(page, `[...document.querySelectorAll(
 			'#functions tbody tr td:nth-child(5)')].map((e) => e.textContent)`);
 		check('the table has matches only', names.length > 0 &&
 			names.every((name) => /^user_function_1/.test(name)), names);
@@ -128,7 +128,6 @@ const tests = {
 	async 'zoom, kinds and layout'(browser) {
 		const page = await open(browser, 'sample.html'), seen = new Set();
 		const now = async (what) => {
-			await drawn(page);
 			const picture = await pixels(page, 'flame-canvas');
 			check(`${what} draws another picture`, !seen.has(picture));
 			seen.add(picture);
@@ -154,7 +153,6 @@ const tests = {
 		equal('Escape zooms out', await hash(page), '');
 		await page.evaluate('history.back()');
 		await page.waitFor('location.hash.startsWith("#zoom=")');
-		await drawn(page);
 		equal('the back button zooms in again', await pixels(page, 'flame-canvas'), zoomed);
 		return page;
 	},
@@ -172,7 +170,6 @@ const tests = {
 		equal('the address has its name', await hash(page), 'weight=sample+time');
 		await page.click('#types summary');
 		await page.click('#types-box li:nth-child(2) button');
-		await drawn(page);
 		equal('one type', await text(page, 'types-summary'), 'sched:sched_wakeup');
 		await page.click('#parts .part');
 		equal('its button clears it', await text(page, 'types-summary'), 'all 3 types');
@@ -198,15 +195,15 @@ const tests = {
 		const page = await open(browser, 'sample.html');
 		const map = await box(page, 'latency-canvas');
 		await drag(page, 'latency-canvas', [0.5, 2 / map.height], [0.8, 40 / map.height]);
-		const rows = await page.evaluate('document.querySelectorAll("#slowest tbody tr").length');
+		const rows = await shown(page, 'document.querySelectorAll("#slowest tbody tr").length');
 		check('the slowest are shown', rows > 1, rows);
 		check('the address has both', /^time=.*&duration=\d+-\d+/.test(await hash(page)),
 			await hash(page));
 		await page.click('#slowest tbody tr:nth-child(1)');
-		const stacks = await page.evaluate(`[...document.querySelectorAll('#stacks .stack')]
+		const stacks = await shown(page, `[...document.querySelectorAll('#stacks .stack')]
 			.map((e) => e.querySelectorAll('li').length)`);
 		check('both stacks are shown', stacks.length === 2 && stacks.every((n) => n > 0), stacks);
-		const durations = () => page.evaluate(`[...document.querySelectorAll(
+		const durations = () => shown(page, `[...document.querySelectorAll(
 			'#slowest tbody td:first-child')].map((e) => e.textContent)`);
 		const down = await durations();
 		await page.click('#slowest th:first-child button');
@@ -217,7 +214,7 @@ const tests = {
 	async 'the address restores everything'(browser) {
 		const words = '#time=1-2&duration=60-80&cpu=1,2&task=3,4&type=sched%3Asched_switch' +
 			'&weight=sample+time&search=user&flame=1&show=kernel%2Cuser&view=0.4-3.6&zoom=9';
-		const page = await open(browser, 'sample.html', words), parts = () => page.evaluate(
+		const page = await open(browser, 'sample.html', words), parts = () => shown(page,
 			`[...document.querySelectorAll('#parts .part')].map((e) => e.textContent)`);
 		const state = async () => [await parts(), await text(page, 'flame-sum'),
 			await pixels(page, 'flame-canvas'), await pixels(page, 'timeline-top'),
@@ -231,10 +228,8 @@ const tests = {
 		await drawn(page);
 		equal('a reload changes nothing', await state(), before);
 		await page.evaluate('location.hash = ""');
-		await drawn(page);
 		equal('an empty address selects all', (await parts()).length, 0);
 		await page.evaluate('location.hash = "time=9-1&cpu=77&task=x&type=none&zoom=-1&show="');
-		await drawn(page);
 		equal('a wrong one selects nothing wrong', (await parts()).length, 0);
 		return page;
 	},
@@ -250,7 +245,7 @@ const tests = {
 			equal(`${name}: no message`, page.errors, []);
 		}
 		const page = await open(browser, 'sample.html');
-		const label = await page.evaluate(`[...document.querySelectorAll('.row')]
+		const label = await shown(page, `[...document.querySelectorAll('.row')]
 			.map((e) => e.textContent).find((t) => t.includes('<'))`);
 		check('markup is shown as it is', label.startsWith(HOSTILE.slice(0, 60)), label);
 		check('what turns text around is a number', label.includes('\\u{202e}'), label);
@@ -309,6 +304,11 @@ const tests = {
 		await page.click('#theme');
 		equal('until the user does', await colour(), light);
 		await page.click('#theme');
+		equal('and then again', await colour(), dark);
+		await page.evaluate('window.dispatchEvent(new Event("beforeprint"))');
+		equal('paper is light', await colour(), light);
+		await page.evaluate('window.dispatchEvent(new Event("afterprint"))');
+		equal('the screen is as before', await colour(), dark);
 		return page;
 	},
 
