@@ -171,8 +171,7 @@ export class Flame {
 	#describe() {
 		const { model } = this, { weights: { total, self }, hits, tree, weight, stacks } = model;
 		const value = (v) => format.amount(v, weight.unit);
-		const words = [total[0] > 0 ? `${value(total[0])}${weight.unit ? ` of ${weight.name}` : ' events'}`
-			: 'nothing is selected'];
+		const words = [total[0] > 0 ? model.weighed(total[0]) : 'nothing is selected'];
 		if (self[0] > 0)
 			words.push(`${value(self[0])} without ${model.selection.kinds === 7 ? 'a stack'
 				: 'such frames'}`);

@@ -37,11 +37,10 @@ export class Functions {
 		return [
 			...sums('Self', 'in the function itself'),
 			...sums('Total', 'in the function and in what it calls'),
-			{ name: 'Function', value: (f) => model.frameName(f), text: (f) => model.frameName(f),
+			{ name: 'Function', value: (f) => model.frameText(f), text: (f) => model.frameText(f),
+				title: 'with its file',
 				mark: (f) => make('i', { class: `kind kind${model.data.frames.kind[f]}`,
 					title: KIND_NAMES[model.data.frames.kind[f]] }) },
-			{ name: 'File', value: (f) => format.fileName(model.frameFile(f)),
-				text: (f) => format.fileName(model.frameFile(f)) },
 		];
 	}
 

@@ -42,10 +42,13 @@ function lost(model) {
 			make('ul', {}, ...lossRows(model))));
 }
 
+const sentence = (s) => `${s[0].toUpperCase()}${s.slice(1)}${s.endsWith('.') ? '' : '.'}`;
+
 function thinned({ thinned: sentences }) {
+	sentences = sentences.filter((s) => s);
 	return sentences.length ? [make('details', { class: 'popup' },
 		make('summary', {}, `${format.plural(sentences.length, 'note')} on this page`),
-		make('div', { class: 'box' }, make('ul', {}, ...sentences.map((s) => make('li', {}, s)))))]
+		make('div', { class: 'box' }, make('ul', {}, ...sentences.map((s) => make('li', {}, sentence(s))))))]
 		: [];
 }
 
@@ -55,9 +58,9 @@ export function showHeader(model) {
 	const commands = distinct(recordings.map((r) => r.command));
 	const first = recordings[0], begin = first && format.wallClock(first.begin, 0);
 	byId('title').textContent = commands || names.join(', ');
-	byId('title').title = commands;
+	byId('title').title = commands || recordings.map((r) => r.file).join('\n');
 	byId('facts').replaceChildren(
-		...fact('file', names.length > 3 ? format.plural(names.length, 'file') : names.join(', '),
+		...fact('file', !commands && names.length === 1 ? '' : names.length > 3 ? format.plural(names.length, 'file') : names.join(', '),
 			recordings.map((r) => r.file).join('\n')),
 		...fact('recorded', begin),
 		...fact('for', format.duration(head.bins * head.bin_ns)),

@@ -154,7 +154,7 @@ export class Latency {
 				for (let i = edges[x]; i < to; i++)
 					n = Math.max(n, counts[base + i]);
 				if (n > 0) {
-					c.fillStyle = shadeOf(colours.heat, n / most);
+					c.fillStyle = shadeOf(colours.heat, Math.log1p(n) / Math.log1p(most));
 					c.fillRect(x, y, 1, Math.max(tall - 0.5, 1));
 				}
 			}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What the panels show, computed from the selection when it is first asked for and kept until what
 // it depends on changes.
+import * as format from './format.js';
 import { oncePerFrame } from './element.js';
 import { findFrames } from './search.js';
 import { sumBins, sumStacks } from './sums.js';
@@ -88,6 +89,12 @@ export class Model {
 		return this.data.head.weights[this.selection.weight];
 	}
 
+	// A sum of the weight, with what it is.
+	weighed(sum) {
+		const { name, unit } = this.weight;
+		return unit ? `${format.amount(sum, unit)} of ${name}` : format.plural(sum, 'event');
+	}
+
 	// ---- names ----
 
 	string(i) {
@@ -100,6 +107,12 @@ export class Model {
 
 	frameFile(frame) {
 		return this.string(this.data.frames.file[frame]);
+	}
+
+	// as the commands print it: function [file]
+	frameText(frame) {
+		const file = format.fileName(this.frameFile(frame));
+		return file ? `${this.frameName(frame)} [${file}]` : this.frameName(frame);
 	}
 
 	taskName(task) {

@@ -71,8 +71,10 @@ export class Slowest {
 		if (!rows.includes(this.chosen))
 			this.chosen = undefined;
 		this.table.show(rows, this.chosen);
-		byId('slowest-count').textContent = `${format.count(rows.length)} of ` +
-			`${format.plural(this.latency.selected, 'pair')}: the page keeps the slowest`;
+		const { selected } = this.latency;
+		byId('slowest-count').textContent = rows.length === selected ? format.plural(selected, 'pair')
+			: `${format.count(rows.length)} of ${format.plural(selected, 'pair')}: the page keeps ` +
+				'the slowest';
 		this.#showStacks();
 	}
 
@@ -96,12 +98,11 @@ export class Slowest {
 	#stack(title, stack) {
 		const { model } = this;
 		const lines = framesOf(model.data, stack).map((frame) => {
-			const name = model.frameName(frame), file = format.fileName(model.frameFile(frame));
-			const kind = model.data.frames.kind[frame];
+			const name = model.frameName(frame), kind = model.data.frames.kind[frame];
 			return make('li', {}, make('i', { class: `kind kind${kind}`, title: KIND_NAMES[kind] }),
 				make('button', { type: 'button', title: 'search for it', onclick: () =>
 					model.selection.set({ search: exactly(name) }) }, name),
-				file ? ` [${file}]` : '');
+				model.frameText(frame).slice(name.length));
 		});
 		return make('div', { class: 'stack' }, make('h3', {}, title),
 			lines.length ? make('ol', {}, ...lines) : make('p', {}, 'no stack'));

@@ -24,7 +24,8 @@ export class Table {
 	}
 
 	#heading(column, i) {
-		column.th = make('th', { scope: 'col', class: column.number ? 'number' : 'text' },
+		column.th = make('th', { scope: 'col', class: column.number ? 'number' : 'text',
+			'data-name': column.name },
 			make('button', { type: 'button', title: column.title, onclick: () => {
 				this.down = this.sort === i ? !this.down : !!column.number;
 				this.sort = i;

@@ -196,7 +196,7 @@ export class Timeline {
 	}
 
 	#showBrush() {
-		const { axis, model: { selection, data: { head }, bins, weight } } = this;
+		const { axis, model: { selection, data: { head }, bins } } = this;
 		for (const [canvas, height] of [[this.top, BARS + LOSSES], [this.strips, 10000]])
 			placeBrush(canvas, selection.all ? null : { x0: axis.x(selection.from),
 				x1: axis.x(selection.to), y0: -1, y1: height });
@@ -205,7 +205,7 @@ export class Timeline {
 		for (let i = from; i < to; i++)
 			sum += bins.all[i];
 		this.top.setAttribute('aria-valuetext', selection.all ? 'all of the recording is selected'
-			: `${rangeText(head, from, to)}: ${format.amount(sum, weight.unit)} ${weight.name}`);
+			: `${rangeText(head, from, to)}: ${this.model.weighed(sum)}`);
 		this.top.setAttribute('aria-valuenow', String(from));
 		this.top.setAttribute('aria-valuemax', String(head.bins));
 	}
@@ -273,7 +273,7 @@ export class Timeline {
 	// ---- the tooltip ----
 
 	#explain(canvas, e) {
-		const { axis, model } = this, { head, losses } = model.data, { bins, weight } = model;
+		const { axis, model, model: { bins, data: { head, losses } } } = this;
 		const bin = axis.bin(e.offsetX), to = Math.max(bin + 1, axis.bin(e.offsetX + 1));
 		const row = canvas === this.strips
 			? this.order[Math.floor((e.offsetY + this.rows.scrollTop) / ROW)] : null;
@@ -292,7 +292,7 @@ export class Timeline {
 		const step = 10 ** Math.floor(Math.log10(Math.max(head.bin_ns, 1)));
 		showTooltip(e, row ? row.name : format.seconds(bin * head.bin_ns, step), [
 			row && format.seconds(bin * head.bin_ns, step),
-			`${format.amount(sum, weight.unit)} ${weight.unit ? weight.name : weight.name} in ` +
+			`${model.weighed(sum)} in ` +
 				format.duration((to - bin) * head.bin_ns),
 			...timeText(head, bin * head.bin_ns),
 			...lost.slice(0, 4), lost.length > 4 && `and ${lost.length - 4} more losses`,
