@@ -11,6 +11,7 @@ const SELECTIONS = {
 	'brush of most': (i) => `time=${i / 100}-${0.9 + i / 100}`,
 	'search': (i) => `search=${'eaiosrtn'[i % 8]}_`,
 	'hide the kernel, or show it alone': (i) => i % 2 ? 'show=user' : 'show=kernel',
+	'inverted': (i) => `inverted=1&time=${i / 100}-${0.25 + i / 100}`,
 	'select a CPU, or all': (i) => i % 2 ? 'cpu=0' : '',
 };
 

@@ -48,11 +48,11 @@ export function oncePerFrame(f) {
 	};
 }
 
-// Shows what of a plot is selected: the brush in it is a box whose shadow dims the rest, so a plot
-// need not be drawn again when only the selection moves.
-export function placeBrush(canvas, box) {
-	const brush = canvas.parentElement.querySelector('.brush'), { style } = brush;
-	brush.hidden = !box;
+// Places a box above a plot, or hides it.  What is selected is the brush, whose shadow dims the rest;
+// so a plot need not be drawn again when only the selection moves.
+export function placeBox(canvas, name, box) {
+	const element = canvas.parentElement.querySelector(`.${name}`), { style } = element;
+	element.hidden = !box;
 	if (box) {
 		style.left = `${box.x0}px`;
 		style.top = `${box.y0}px`;

@@ -4,6 +4,7 @@
 // screen and not on the number of stacks.
 import { byId, context, make } from './element.js';
 import * as format from './format.js';
+import { pathTo } from './graph.js';
 import { colours, onTheme, shadeOfName } from './theme.js';
 import { hideTooltip, showTooltip } from './tooltip.js';
 
@@ -23,64 +24,53 @@ export class Flame {
 		new ResizeObserver(() => this.draw()).observe(this.scroller);
 		onTheme(() => this.draw());
 		model.listen((changed) => {
-			if (changed.has('kinds') || changed.has('flame'))
+			if (['kinds', 'flame', 'inverted'].some((m) => changed.has(m)))
 				this.scrolled = false;
-			if (changed.has('kinds'))
-				this.cursor = 0;
+			if (model.graph !== this.drawn)
+				this.cursor = this.focus;
 			this.draw();
 		});
 		this.draw();
 	}
 
-	// The node that fills the width: the address names a stack, which does not depend on what
-	// is shown.
+	// The node that fills the width.
 	get focus() {
-		const { tree, selection } = this.model;
-		return selection.zoom ? tree.of[selection.zoom] : 0;
+		return this.model.graph.find(this.model.selection);
 	}
 
 	zoom(node) {
-		this.model.selection.set({ zoom: this.model.tree.first[node] });
+		this.model.selection.set(this.model.graph.place(node));
 	}
 
 	// ---- layout ----
 
 	#layout(width) {
-		const { model: { tree, weights: { total } }, focus } = this;
-		const boxes = [], callers = tree.path(focus).slice(0, -1);
+		const { model: { graph, graph: { total } }, focus } = this;
+		const boxes = [], callers = pathTo(graph, focus).slice(0, -1);
 		if (focus)
 			boxes.push({ node: 0, depth: 0, x: 0, w: width, caller: true });
 		callers.forEach((node, i) =>
 			boxes.push({ node, depth: i + 1, x: 0, w: width, caller: true }));
 		const scale = total[focus] > 0 ? width / total[focus] : 0;
-		const stack = [{ node: focus, depth: tree.depth[focus], x: 0, w: width }];
+		const stack = [{ node: focus, depth: graph.depth[focus], x: 0, w: width }];
 		while (stack.length) {
 			const box = stack.pop();
 			boxes.push(box);
 			let x = box.x;
-			const below = this.#children(box.node, total, scale);
-			for (const node of below) {
+			const below = (scale ? graph.children(box.node, LEAST / scale) : []).map((node) => {
 				const w = total[node] * scale;
-				stack.push({ node, depth: box.depth + 1, x, w });
 				x += w;
-			}
+				return { node, depth: box.depth + 1, x: x - w, w };
+			});
+			stack.push(...below.reverse()); // the heaviest comes next
 		}
 		return boxes;
-	}
-
-	// Those that can be seen, the heaviest first.
-	#children(node, total, scale) {
-		const { tree } = this.model, out = [];
-		for (let i = tree.start[node]; i < tree.start[node + 1]; i++)
-			if (total[tree.child[i]] * scale >= LEAST)
-				out.push(tree.child[i]);
-		return out.sort((a, b) => total[b] - total[a] || a - b);
 	}
 
 	// ---- drawing ----
 
 	draw() {
-		const { selection, weights: { total } } = this.model;
+		const { selection, graph, graph: { total } } = this.model;
 		const width = this.scroller.clientWidth;
 		if (!width)
 			return;
@@ -89,6 +79,7 @@ export class Flame {
 		const room = this.scroller.clientHeight;
 		this.height = Math.max((depth + 1) * ROW + 1, room - 1);
 		this.up = selection.flame;
+		this.drawn = graph;
 		const c = context(this.canvas, width, this.height);
 		c.font = FONT;
 		c.textBaseline = 'middle';
@@ -109,7 +100,7 @@ export class Flame {
 	}
 
 	#drawBox(c, { node, depth, x, w, caller }) {
-		const { tree, hits, data: { frames } } = this.model, frame = tree.frame[node];
+		const { graph, hits, data: { frames } } = this.model, frame = graph.frame[node];
 		const y = this.y(depth), wide = w > 2 ? w - 0.75 : w * 0.75;
 		const hit = hits && node && hits[frame];
 		const kind = node ? frames.kind[frame] : 3;
@@ -141,7 +132,7 @@ export class Flame {
 	}
 
 	name(node) {
-		return node ? this.model.frameName(this.model.tree.frame[node]) : 'all';
+		return node ? this.model.frameName(this.model.graph.frame[node]) : 'all';
 	}
 
 	#drawCursor(c) {
@@ -156,20 +147,20 @@ export class Flame {
 	// ---- words ----
 
 	#lines(node) {
-		const { model, focus } = this, { tree, data, weights: { self, total }, weight } = model;
-		const frame = tree.frame[node], value = (v) => format.amount(v, weight.unit);
+		const { model, focus } = this, { graph: { frame: frames, self, total }, data, weight } = model;
+		const frame = frames[node], value = (v) => format.amount(v, weight.unit);
 		return [
 			node && [model.frameFile(frame), KIND_NAMES[data.frames.kind[frame]]]
 				.filter((t) => t).join(', '),
 			`total ${value(total[node])}, ${format.percent(total[node], total[0])} of all` +
 				(focus ? `, ${format.percent(total[node], total[focus])} of ${this.name(focus)}`
 					: ''),
-			`self ${value(self[node])}, ${format.percent(self[node], total[0])}`,
+			self && `self ${value(self[node])}, ${format.percent(self[node], total[0])}`,
 		];
 	}
 
 	#describe() {
-		const { model } = this, { weights: { total, self }, hits, tree, weight, stacks } = model;
+		const { model } = this, { weights: { total, self }, hits, graph, weight, stacks } = model;
 		const value = (v) => format.amount(v, weight.unit);
 		const words = [total[0] > 0 ? model.weighed(total[0]) : 'nothing is selected'];
 		if (self[0] > 0)
@@ -178,11 +169,11 @@ export class Flame {
 		if (weight.unit)
 			words.push(format.plural(stacks.events, 'event'));
 		byId('flame-sum').textContent = words.join(', ');
-		const sum = hits ? tree.matched(hits, total, this.focus) : 0;
 		byId('search-matched').textContent = hits
-			? `${format.percent(sum, total[this.focus])} matched` : '';
+			? `${format.percent(graph.matched(hits, this.focus), graph.total[this.focus])} matched` : '';
 		byId('flame-out').hidden = !this.focus;
-		this.canvas.setAttribute('aria-label', `${this.up ? 'Flame graph' : 'Icicle graph'} of ` +
+		this.canvas.setAttribute('aria-label', `${this.up ? 'Flame graph' : 'Icicle graph'}` +
+			`${model.selection.inverted ? ' of callers' : ''}, ` +
 			`${byId('flame-sum').textContent}. Arrows move between frames, Enter zooms in.`);
 	}
 
@@ -229,15 +220,15 @@ export class Flame {
 	}
 
 	#key(e) {
-		const { tree } = this.model;
+		const { parent } = this.model.graph;
 		if (!this.#boxOf(this.cursor))
 			this.cursor = this.focus;
 		const down = this.up ? 'ArrowUp' : 'ArrowDown', up = this.up ? 'ArrowDown' : 'ArrowUp';
 		let to = this.cursor;
 		if (e.key === down)
-			to = this.boxes.find((b) => tree.parent[b.node] === this.cursor && b.node)?.node ?? to;
+			to = this.boxes.find((b) => parent[b.node] === this.cursor && b.node)?.node ?? to;
 		else if (e.key === up)
-			to = tree.parent[this.cursor];
+			to = parent[this.cursor];
 		else if (e.key === 'ArrowLeft' || e.key === 'ArrowRight')
 			to = this.#neighbour(e.key === 'ArrowRight' ? 1 : -1);
 		else if (e.key === 'Home')
@@ -245,7 +236,7 @@ export class Flame {
 		else if (e.key === 'Enter')
 			this.zoom(this.cursor);
 		else if (e.key === 'Backspace')
-			this.zoom(tree.parent[this.focus]);
+			this.zoom(parent[this.focus]);
 		else if (e.key === 'Escape' && this.focus)
 			this.zoom(0);
 		else

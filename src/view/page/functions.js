@@ -15,9 +15,8 @@ export class Functions {
 			empty: () => model.selection.search ? 'No function of what is selected matches the search.'
 				: 'What is selected has no frames.',
 		});
-		model.listen((changed) => {
-			if (!['zoom', 'flame', 'low', 'high', 'view0', 'view1', 'pair'].some((m) =>
-				changed.has(m)) || changed.size > 1)
+		model.listen(() => {
+			if (model.functions !== this.functions || model.hits !== this.hits)
 				this.show();
 		});
 		this.show();
@@ -53,6 +52,7 @@ export class Functions {
 	show() {
 		const { model } = this, { functions: { total }, hits } = model;
 		const rows = [];
+		Object.assign(this, { functions: model.functions, hits });
 		for (let frame = 0; frame < total.length; frame++)
 			if (total[frame] > 0 && (!hits || hits[frame]))
 				rows.push(frame);

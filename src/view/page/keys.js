@@ -8,7 +8,7 @@ const HELP = [
 	['Everywhere', [
 		['/ or Ctrl-F', 'search; the second Ctrl-F is the browser\u2019s'],
 		['Escape', 'close what is open, clear the search, the selected time, the zoom'],
-		['f', 'flame graph or icicle'],
+		['f, i', 'flame graph or icicle; inverted: from functions to their callers'],
 		['k, u, j', 'show or hide kernel, user and JIT frames'],
 		['z, Shift-Z', 'zoom in on the selected time; see all of it'],
 		['r', 'select everything again'],
@@ -78,7 +78,7 @@ export class Keys {
 		} else if (!selection.all || selection.low !== null) {
 			selection.set({ from: null, to: null, low: null, high: null });
 		} else {
-			selection.set({ zoom: 0 });
+			selection.set({ zoom: 0, deep: 0 });
 		}
 	}
 
@@ -92,6 +92,8 @@ export class Keys {
 			byId('help-dialog').showModal();
 		else if (key === 'f')
 			selection.set({ flame: !selection.flame });
+		else if (key === 'i')
+			selection.set({ inverted: !selection.inverted, zoom: 0, deep: 0 });
 		else if (key === 'z')
 			this.timeline.zoomToBrush();
 		else if (key === 'Z')

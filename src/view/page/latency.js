@@ -2,7 +2,7 @@
 // The latency of a pair of events: how many took how long, and when; below it the slowest, with the
 // stacks of start and end.
 import { scaleLog } from 'd3-scale';
-import { byId, context, make, onDrag, placeBrush } from './element.js';
+import { byId, context, make, onDrag, placeBox } from './element.js';
 import { AXIS, FONT, LABELS, TimeAxis, clockText, rangeText } from './axis.js';
 import * as format from './format.js';
 import { colours, onTheme, shadeOf } from './theme.js';
@@ -38,6 +38,7 @@ export class Latency {
 			else
 				this.#showBrush();
 		});
+		model.onMark(() => this.#showMark());
 		this.draw();
 	}
 
@@ -161,6 +162,14 @@ export class Latency {
 		}
 		axis.draw(c, HEIGHT);
 		this.#showBrush();
+		this.#showMark();
+	}
+
+	// The pair that was chosen is where it ended.
+	#showMark() {
+		const { axis, model: { mark } } = this, bucket = mark && bucketOf(mark.to - mark.from);
+		placeBox(this.canvas, 'mark', mark && { x0: axis.scale(mark.to) - 5, x1: axis.scale(mark.to) + 5,
+			y0: this.y(bucket + 1) - 3, y1: this.y(bucket) + 3 });
 	}
 
 	#drawScale(c) {
@@ -182,7 +191,7 @@ export class Latency {
 
 	#showBrush() {
 		const { axis, counts: { low, high }, model: { selection } } = this;
-		placeBrush(this.canvas, selection.all && selection.low === null ? null : {
+		placeBox(this.canvas, 'brush', selection.all && selection.low === null ? null : {
 			x0: selection.all ? 0 : axis.x(selection.from),
 			x1: selection.all ? axis.width : axis.x(selection.to),
 			y0: selection.low === null ? 0 : this.y(Math.min(selection.high + 1, high)),

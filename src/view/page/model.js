@@ -3,6 +3,7 @@
 // it depends on changes.
 import * as format from './format.js';
 import { oncePerFrame } from './element.js';
+import { Callers, Calls } from './graph.js';
 import { findFrames } from './search.js';
 import { sumBins, sumStacks } from './sums.js';
 import { Tree, stacksWith } from './tree.js';
@@ -16,12 +17,15 @@ const DEPENDS = {
 	stacks: [...WHERE, 'from', 'to'],
 	weights: [...WHERE, 'from', 'to', 'kinds'],
 	functions: [...WHERE, 'from', 'to', 'kinds'],
+	graph: [...WHERE, 'from', 'to', 'kinds', 'inverted'],
 };
 
 export class Model {
 	#kept = {};
 	#listeners = [];
 	#changed = new Set();
+	#markListeners = [];
+	mark = null;
 
 	constructor(data, selection) {
 		this.data = data;
@@ -48,6 +52,17 @@ export class Model {
 	// once per frame.
 	listen(f) {
 		this.#listeners.push(f);
+	}
+
+	// A pair that panels show the place of: { from, to } in ns, or null.
+	setMark(mark) {
+		this.mark = mark;
+		for (const f of this.#markListeners)
+			f();
+	}
+
+	onMark(f) {
+		this.#markListeners.push(f);
 	}
 
 	#keep(name, compute) {
@@ -83,6 +98,12 @@ export class Model {
 	// of the frames
 	get functions() {
 		return this.#keep('functions', () => this.tree.byFrame(this.weights));
+	}
+
+	// of calls, as the flame graph shows it
+	get graph() {
+		return this.#keep('graph', () =>
+			new (this.selection.inverted ? Callers : Calls)(this.tree, this.weights));
 	}
 
 	get weight() {

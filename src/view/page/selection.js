@@ -6,7 +6,7 @@ export const KINDS = ['kernel', 'user', 'jit'];
 
 const DEFAULTS = {
 	from: null, to: null, cpus: null, tasks: null, types: null, weight: 0, search: '',
-	kinds: 7, flame: false, zoom: 0, pair: 0, low: null, high: null, view0: null, view1: null,
+	kinds: 7, flame: false, inverted: false, zoom: 0, deep: 0, pair: 0, low: null, high: null, view0: null, view1: null,
 };
 
 // The words of the address: write() returns null for what is as at the beginning.
@@ -40,6 +40,13 @@ function words(data) {
 		pair: ['pair', one(head.pairs.map((p) => p.name))],
 		search: ['search', { write: (text) => text || null, read: ([text]) => text }],
 		flame: ['flame', { write: (on) => on ? '1' : null, read: ([on]) => on === '1' }],
+		inverted: ['inverted', {
+			write: (on) => on ? '1' : null, read: ([on]) => on === '1',
+		}],
+		deep: ['deep', {
+			write: (deep) => deep ? String(deep) : null,
+			read: ([text]) => /^\d{1,3}$/.test(text) ? +text : 0,
+		}],
 		zoom: ['zoom', {
 			write: (node) => node ? String(node) : null,
 			read: ([text]) => {

@@ -88,6 +88,8 @@ export class Slowest {
 	#showStacks() {
 		const { slow } = this.model.data, row = this.chosen, box = byId('stacks');
 		box.hidden = row === undefined;
+		this.model.setMark(row === undefined ? null
+			: { from: slow.start[row], to: slow.start[row] + slow.duration[row] });
 		if (row === undefined)
 			return;
 		box.replaceChildren(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The timeline: all events as a histogram, with losses and the brush, and a strip for each CPU and
 // task.  A drag anywhere on it selects a time; a name selects its CPU or task.
-import { byId, context, make, onDrag, placeBrush } from './element.js';
+import { byId, context, make, onDrag, placeBox } from './element.js';
 import { AXIS, TimeAxis, rangeText, timeText } from './axis.js';
 import * as format from './format.js';
 import { colours, onTheme, shadeOf } from './theme.js';
@@ -40,6 +40,7 @@ export class Timeline {
 				this.#showBrush();
 			}
 		});
+		model.onMark(() => this.#showMark());
 		this.#markRows();
 		this.draw();
 	}
@@ -193,12 +194,21 @@ export class Timeline {
 		this.#drawTop();
 		this.#drawStrips();
 		this.#showBrush();
+		this.#showMark();
+	}
+
+	// The pair that was chosen.
+	#showMark() {
+		const { axis, model: { mark } } = this;
+		for (const canvas of [this.top, this.strips])
+			placeBox(canvas, 'mark', mark && { x0: axis.scale(mark.from) - 2,
+				x1: axis.scale(mark.to) + 2, y0: 0, y1: 10000 });
 	}
 
 	#showBrush() {
 		const { axis, model: { selection, data: { head }, bins } } = this;
 		for (const [canvas, height] of [[this.top, BARS + LOSSES], [this.strips, 10000]])
-			placeBrush(canvas, selection.all ? null : { x0: axis.x(selection.from),
+			placeBox(canvas, 'brush', selection.all ? null : { x0: axis.x(selection.from),
 				x1: axis.x(selection.to), y0: -1, y1: height });
 		const [from, to] = selection.range;
 		let sum = 0;

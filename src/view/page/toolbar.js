@@ -20,6 +20,8 @@ export class Toolbar {
 		KINDS.forEach((kind, i) => byId(`kind-${kind}`).addEventListener('click', () =>
 			selection.set({ kinds: selection.kinds ^ 1 << i })));
 		byId('layout').addEventListener('click', () => selection.set({ flame: !selection.flame }));
+		byId('invert').addEventListener('click', () =>
+			selection.set({ inverted: !selection.inverted, zoom: 0, deep: 0 }));
 		byId('reset').addEventListener('click', () => selection.reset());
 		model.listen(() => this.show());
 		this.show();
@@ -98,6 +100,7 @@ export class Toolbar {
 			t.box.checked = types === null || types.has(t.i);
 		KINDS.forEach((kind, i) =>
 			byId(`kind-${kind}`).setAttribute('aria-pressed', String(!!(selection.kinds >> i & 1))));
+		byId('invert').setAttribute('aria-pressed', String(selection.inverted));
 		byId('layout').textContent = selection.flame ? 'Icicle' : 'Flame graph';
 		this.#showParts();
 	}

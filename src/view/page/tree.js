@@ -116,14 +116,6 @@ export class Tree {
 		}
 		return sum;
 	}
-
-	// Frames from the root to a node.
-	path(node) {
-		const out = [];
-		for (; node; node = this.parent[node])
-			out.unshift(node);
-		return out;
-	}
 }
 
 // Which stacks have one of the frames.

@@ -22,7 +22,7 @@ const equal = (what, got, want) => check(what, JSON.stringify(got) === JSON.stri
 const drawn = (page) => page.evaluate(
 	'new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(1))))');
 const shown = (page, expression) => drawn(page).then(() => page.evaluate(expression));
-const text = (page, id) => shown(page, `document.getElementById('${id}').textContent`);
+const text = (page, selector) => shown(page, `document.querySelector('#${selector}').textContent`);
 const hash = (page) => shown(page, 'decodeURIComponent(location.hash.slice(1))');
 // The pixels of a canvas, as one text.
 const pixels = (page, id) => shown(page, `document.getElementById('${id}').toDataURL()`);
@@ -157,6 +157,30 @@ const tests = {
 		return page;
 	},
 
+	async 'inverted, callers are below functions'(browser) {
+		const page = await open(browser, 'sample.html');
+		const top = await text(page, 'functions tbody td:nth-child(5)');
+		await page.press('i');
+		await page.evaluate('document.getElementById("flame-canvas").focus()');
+		await page.press('ArrowDown');
+		const said = await text(page, 'flame-said');
+		check('the first function is that with the most events of its own',
+			said.startsWith(top.split(' ')[0]) && !/self/.test(said), [top, said]);
+		for (const key of ['Enter', 'ArrowDown', 'Enter'])
+			await page.press(key);
+		check('the address has the zoom', /inverted=1&deep=2&zoom=\d+/.test(await hash(page)),
+			await hash(page));
+		await page.evaluate('document.activeElement.blur()');
+		const zoomed = await pixels(page, 'flame-canvas');
+		await page.evaluate('location.reload()');
+		await page.waitFor('document.body?.dataset.ready');
+		equal('a reload keeps it', await pixels(page, 'flame-canvas'), zoomed);
+		await search(page, said.split(',')[0]);
+		equal('all callers of a function match it', await text(page, 'search-matched'),
+			'100.00% matched');
+		return page;
+	},
+
 	async 'weights and event types'(browser) {
 		const page = await open(browser, 'sample.html');
 		await page.evaluate(`(() => {
@@ -203,6 +227,8 @@ const tests = {
 		const stacks = await shown(page, `[...document.querySelectorAll('#stacks .stack')]
 			.map((e) => e.querySelectorAll('li').length)`);
 		check('both stacks are shown', stacks.length === 2 && stacks.every((n) => n > 0), stacks);
+		equal('its time is marked', await shown(page,
+			'[...document.querySelectorAll(".mark")].map((e) => e.hidden)'), [false, false, false]);
 		const durations = () => shown(page, `[...document.querySelectorAll(
 			'#slowest tbody td:first-child')].map((e) => e.textContent)`);
 		const down = await durations();
