@@ -11,8 +11,8 @@
 #include "cleanup.h"
 #include "counting/counting.h"
 #include "export/formats.h"
-#include "export_pairs.h"
 #include "log.h"
+#include "ui/pairs/pair_kinds.h"
 #include "ui/reading.h"
 
 struct export

@@ -62,8 +62,8 @@ static int name_output(struct view *v)
 {
 	const char *path = strcmp(v->rd.paths[0], "-") ? v->rd.paths[0] : "trace";
 	const char *name = last_component(path), *end = strrchr(name, '.');
-	size_t len = end && end > name && !strcmp(end, ".stk") ? (size_t)(end - name) :
-								 strlen(name);
+	size_t len =
+		end && end > name && !strcmp(end, ".stk") ? (size_t)(end - name) : strlen(name);
 
 	if (v->output)
 		return CMD_OK;
@@ -147,7 +147,7 @@ static int make_page(struct view *v)
 {
 	int code;
 
-	code = name_output(v)	    ?:
+	code = name_output(v)	      ?:
 		       open_output(v) ?:
 					reading__open(&v->rd, STK_WANT_EVENTS | STK_WANT_FIELDS);
 	if (code)

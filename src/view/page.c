@@ -73,8 +73,8 @@ static void put_data(struct writer *w, const struct strbuf *data)
 	uLongf len = compressBound(data->len);
 	_cleanup_free_ Bytef *packed = malloc(len);
 
-	if (!packed || compress2(packed, &len, (const Bytef *)data->s, data->len,
-				 COMPRESSION_LEVEL) != Z_OK)
+	if (!packed ||
+	    compress2(packed, &len, (const Bytef *)data->s, data->len, COMPRESSION_LEVEL) != Z_OK)
 		w->err = w->err ?: -ENOMEM;
 	else
 		put_base64(w, packed, len);

@@ -7,7 +7,8 @@
 
 int view_template__get(const char **ret_text, size_t *ret_len)
 {
-	log_err(0, "this stackonce was built without the page of 'view', which needs "
-		VIEW_PAGE_NEEDS ": install that, then build again");
+	log_err(0,
+		"this stackonce was built without the page of 'view', which needs " VIEW_PAGE_NEEDS
+		": install that, then build again");
 	return -ENOSYS;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pairs of an export: those of presets, and one that the command line describes.  Without a
- * choice, those of all presets whose events the recording has.
+ * Several kinds of pairs that are measured while a recording is read: those of presets, and one
+ * that the command line describes.  Without a choice, those of all presets whose events the
+ * recording has.
  */
-#ifndef CMD_EXPORT_PAIRS_H
-#define CMD_EXPORT_PAIRS_H
+#ifndef UI_PAIR_KINDS_H
+#define UI_PAIR_KINDS_H
 
 #include "export/source.h"
-#include "ui/pairs/pair_query.h"
+#include "pair_query.h"
 
 struct pair_kind;
 
@@ -41,4 +42,4 @@ int pair_kinds__check(struct pair_kinds *pk);
 void pair_kinds__summarize(const struct pair_kinds *pk, struct strbuf *summary);
 void pair_kinds__free(struct pair_kinds *pk);
 
-#endif /* CMD_EXPORT_PAIRS_H */
+#endif /* UI_PAIR_KINDS_H */

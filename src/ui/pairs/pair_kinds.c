@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Measures pairs while a recording is exported, and hands them to the format. */
-#include "export_pairs.h"
+/* Measures pairs of several kinds, and hands each to who takes them. */
+#include "pair_kinds.h"
 
 #include <errno.h>
 #include <stdlib.h>
