@@ -25,6 +25,8 @@ struct export_pair {
 	struct export_pair_end {
 		uint64_t ts;
 		uint32_t tid, pid, cpu, kstack, ustack;
+		uint32_t type; /* index of the event type */
+		const char *comm;
 	} start, end;
 };
 

@@ -92,6 +92,7 @@ struct pairs_end {
 	uint32_t tid, pid, cpu;
 	uint32_t kstack, ustack; /* stack ids */
 	uint32_t comm; /* for pairs__comm() */
+	uint32_t type; /* index of the event type */
 };
 
 struct pairs_pair {

@@ -93,6 +93,7 @@ int event_view__end(struct pairs *p, struct event_view *v, struct pairs_end *ret
 	ret_end->cpu = v->cpu;
 	ret_end->kstack = stk_event__kstack(e);
 	ret_end->ustack = stk_event__ustack(e);
+	ret_end->type = stk_event_type__index(stk_event__type(e));
 	return comm_number(p, stk_event__comm(e), &ret_end->comm);
 }
 

@@ -15,6 +15,7 @@ struct pair_kind {
 	struct pair_kinds *all;
 	unsigned int nr;
 	struct pair_query q;
+	const char *title, *summary; /* of pairs that are not a preset's */
 	const struct pairs_group *group; /* whose name is in name */
 	struct strbuf name;
 	bool has_starts; /* so far */
@@ -54,6 +55,22 @@ static int add_preset(struct pair_kinds *pk, const char *command, const char *na
 		       pair_query__complete(&kind->q, command);
 }
 
+/* What the command offcpu measures, without the wakers that make some waits two. */
+static int add_offcpu(struct pair_kinds *pk, const char *command)
+{
+	struct pair_kind *kind = add_kind(pk);
+
+	if (!kind)
+		return no_memory();
+	kind->title = "offcpu";
+	kind->summary = "time off the CPU, from one switch to the next of the same thread";
+	kind->q = (struct pair_query){ .start = "sched:sched_switch",
+				       .end = "sched:sched_switch",
+				       .match = "prev_pid=next_pid",
+				       .single = true };
+	return pair_query__complete(&kind->q, command);
+}
+
 static int add_listed(struct pair_kinds *pk, const char *command)
 {
 	_cleanup_free_ char *list = strdup(pk->presets);
@@ -65,7 +82,8 @@ static int add_listed(struct pair_kinds *pk, const char *command)
 	if (!strcmp(list, "none"))
 		return CMD_OK;
 	while (!code && (name = strsep(&rest, ",")))
-		code = add_preset(pk, command, name);
+		code = pk->waits && !strcmp(name, "offcpu") ? add_offcpu(pk, command) :
+							      add_preset(pk, command, name);
 	return code;
 }
 
@@ -79,6 +97,8 @@ static int add_own(struct pair_kinds *pk, const char *command)
 	if (!kind)
 		return no_memory();
 	kind->q = pk->own;
+	kind->title = "pairs";
+	kind->summary = "from --start to --end";
 	return pair_query__complete(&kind->q, command);
 }
 
@@ -90,9 +110,9 @@ static int add_all(struct pair_kinds *pk, const char *command)
 
 	pk->all = true;
 	for (p = presets; p->name && !code; p++)
-		if (p->start && strcmp(p->name, "runqueue"))
+		if (p->start && (pk->waits || strcmp(p->name, "runqueue")))
 			code = add_preset(pk, command, p->name);
-	return code;
+	return code || !pk->waits ? code : add_offcpu(pk, command);
 }
 
 int pair_kinds__complete(struct pair_kinds *pk, const char *command)
@@ -141,33 +161,35 @@ static void put_name(struct pair_kind *kind, const struct pairs_group *group)
 	kind->group = group;
 }
 
-static struct export_pair_end end_of(const struct pairs_end *end)
+static struct export_pair_end end_of(const struct pair_kind *kind, const struct pairs_end *end)
 {
 	return (struct export_pair_end){ .ts = end->ts,
 					 .tid = end->tid,
 					 .pid = end->pid,
 					 .cpu = end->cpu,
 					 .kstack = end->kstack,
-					 .ustack = end->ustack };
+					 .ustack = end->ustack,
+					 .type = end->type,
+					 .comm = pairs__comm(kind->q.pairs, end->comm) };
 }
 
 static int measured(void *ctx, const struct pairs_group *group, const struct pairs_pair *pair)
 {
 	struct pair_kind *kind = ctx;
-	const char *preset = kind->q.preset ? kind->q.preset->name : "pairs";
+	const char *name = pair_kinds__name(kind->all, kind->nr);
 	struct export_pair p = {
 		.kind = kind->nr,
-		.kind_name = preset,
+		.kind_name = name,
 		.of = common_of(&kind->q),
-		.start = end_of(&pair->start),
-		.end = end_of(&pair->end),
+		.start = end_of(kind, &pair->start),
+		.end = end_of(kind, &pair->end),
 	};
 
 	if (kind->group != group)
 		put_name(kind, group);
 	if (strbuf__failed(&kind->name))
 		return -ENOMEM;
-	p.name = pairs__nr_by(kind->q.pairs) ? kind->name.s ?: "" : preset;
+	p.name = pairs__nr_by(kind->q.pairs) ? kind->name.s ?: "" : name;
 	return kind->all->taker.take(kind->all->taker.ctx, &p);
 }
 
@@ -222,8 +244,8 @@ static int add_to(struct pair_kinds *pk, struct pair_kind *kind, const struct st
 	/* An event of another tracer may have other fields. */
 	if (err != -ENOENT || !pk->all)
 		return err;
-	log_warn("the pairs of preset '%s' are left out: these events lack a field that it needs",
-		 kind->q.preset->name);
+	log_warn("the pairs '%s' are left out: their events lack a field that they need",
+		 pair_kinds__name(pk, kind->nr));
 	kind->left_out = true;
 	return 0;
 }
@@ -251,13 +273,37 @@ int pair_kinds__check(struct pair_kinds *pk)
 	return err;
 }
 
+const char *pair_kinds__name(const struct pair_kinds *pk, unsigned int kind)
+{
+	const struct pair_kind *k = pk->v[kind];
+
+	return k->q.preset ? k->q.preset->name : k->title;
+}
+
+const char *pair_kinds__summary(const struct pair_kinds *pk, unsigned int kind)
+{
+	const struct pair_kind *k = pk->v[kind];
+
+	return k->q.preset ? k->q.preset->summary : k->summary;
+}
+
+const char *pair_kinds__by(const struct pair_kinds *pk, unsigned int kind)
+{
+	return pk->v[kind]->q.by;
+}
+
+uint64_t pair_kinds__gaps(const struct pair_kinds *pk, unsigned int kind)
+{
+	return pairs__counts(pk->v[kind]->q.pairs)->gap;
+}
+
 void pair_kinds__summarize(const struct pair_kinds *pk, struct strbuf *summary)
 {
 	uint64_t gaps = 0;
 	unsigned int i;
 
 	for (i = 0; i < pk->nr; i++)
-		gaps += pairs__counts(pk->v[i]->q.pairs)->gap;
+		gaps += pair_kinds__gaps(pk, i);
 	if (gaps)
 		strbuf__printf(summary, "; %s left out, as events may be missing in between",
 			       text__count(gaps, "pair").s);

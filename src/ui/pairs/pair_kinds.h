@@ -15,6 +15,11 @@ struct pair_kind;
 struct pair_kinds {
 	const char *presets; /* --pairs; NULL: not given */
 	struct pair_query own; /* --start, --end, ... */
+	/*
+	 * The waits of tasks are pairs, too: "offcpu", from switch to switch, and without a choice
+	 * also those of the preset runqueue.
+	 */
+	bool waits;
 	struct export_pairs taker;
 	/* private */
 	struct pair_kind **v;
@@ -38,6 +43,12 @@ int pair_kinds__start(struct pair_kinds *pk, struct reading *rd);
 int pair_kinds__add(struct pair_kinds *pk, struct reading *rd, const struct stk_event *e);
 /* At the end: -ENOENT, after a message, if the recording lacks events that the user asked for. */
 int pair_kinds__check(struct pair_kinds *pk);
+/* By the number that they have in struct export_pair. */
+const char *pair_kinds__name(const struct pair_kinds *pk, unsigned int kind);
+const char *pair_kinds__summary(const struct pair_kinds *pk, unsigned int kind);
+const char *pair_kinds__by(const struct pair_kinds *pk, unsigned int kind); /* NULL: one group */
+/* Those that were not measured, as events may be missing in between. */
+uint64_t pair_kinds__gaps(const struct pair_kinds *pk, unsigned int kind);
 /* Appends the pairs that were not measured to the summary of an export. */
 void pair_kinds__summarize(const struct pair_kinds *pk, struct strbuf *summary);
 void pair_kinds__free(struct pair_kinds *pk);

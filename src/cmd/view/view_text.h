@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a command line selects, as options for a shell. */
+#ifndef CMD_VIEW_TEXT_H
+#define CMD_VIEW_TEXT_H
+
+#include <stdbool.h>
+
+struct pair_kinds;
+struct selection;
+struct strbuf;
+
+/* "-e 'sched:*' --cpu 0-3": each option with a blank before it; times of the recording's clock. */
+void view_text__put_selection(struct strbuf *b, const struct selection *sel, bool has_times);
+void view_text__put_pairs(struct strbuf *b, const struct pair_kinds *pairs);
+/* A blank and a word, quoted if a shell would change it. */
+void view_text__put_word(struct strbuf *b, const char *word);
+
+#endif /* CMD_VIEW_TEXT_H */
