@@ -31,11 +31,11 @@ function lossRows(model) {
 function lost(model) {
 	const { head, losses } = model.data;
 	const types = head.types.filter((t) => t.lost);
-	if (!head.lost_total && !losses.rows)
-		return make('span', { class: 'none-lost' }, '0 lost');
+	const number = Math.max(head.lost_total, losses.count.reduce((sum, n) => sum + n, 0));
+	if (!number && !losses.rows)
+		return make('span', {}, '0 lost');
 	return make('details', { class: 'popup lost' },
-		make('summary', {}, head.lost_total ? `${format.count(head.lost_total)} lost`
-			: 'events may be lost'),
+		make('summary', {}, number ? `${format.count(number)} lost` : 'events may be lost'),
 		make('div', { class: 'box' },
 			make('ul', {}, ...types.map((t) =>
 				make('li', {}, `${format.count(t.lost)} of ${t.name}`))),

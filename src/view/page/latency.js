@@ -24,7 +24,6 @@ export class Latency {
 		byId('latency').hidden = pairs.length === 0;
 		if (!pairs.length)
 			return;
-		document.body.classList.add('pairs');
 		this.select.replaceChildren(...pairs.map((p, i) => make('option', { value: i },
 			`${p.name} (${format.count(p.count)})`)));
 		this.select.addEventListener('change', () =>

@@ -136,6 +136,12 @@ export class Model {
 		return file ? `${this.frameName(frame)} [${file}]` : this.frameName(frame);
 	}
 
+	// The row of tasks that the page does not have one by one.
+	isMerged(task) {
+		const { tasks } = this.data;
+		return !tasks.tid[task] && !tasks.pid[task] && this.string(tasks.comm[task]) === '(other tasks)';
+	}
+
 	taskName(task) {
 		const { tasks, head } = this.data, comm = this.string(tasks.comm[task]);
 		const host = head.hosts?.length > 1 ? `${head.hosts[tasks.host[task]]}: ` : '';

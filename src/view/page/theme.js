@@ -79,7 +79,7 @@ export function startTheme() {
 
 // A number from 0 to 1 as a colour of a ramp; anything above 0 differs from nothing.
 export function shadeOf(heat, share) {
-	return share <= 0 ? null : heat[Math.min(255, 40 + Math.floor(Math.sqrt(share) * 215))];
+	return share > 0 ? heat[Math.min(255, 40 + Math.floor(Math.sqrt(share) * 215))] : null;
 }
 
 export const shadeOfName = (name) => {

@@ -49,13 +49,14 @@ export class Timeline {
 		return new TimeAxis(this.model);
 	}
 
-	// ---- rows: CPUs first, then tasks, those with the most events first ----
+	// ---- rows: CPUs, then tasks, those with the most events first ----
 
 	#makeRows() {
 		const { head, tasks } = this.model.data, { cpuTotals, taskTotals } = this.model.bins;
 		const busiest = (totals) => (a, b) => totals[b] - totals[a] || a - b;
 		const cpus = Array.from(head.cpus, (_, i) => i).filter((i) => cpuTotals[i]);
-		const all = Array.from({ length: tasks.rows }, (_, i) => i).sort(busiest(taskTotals));
+		const all = Array.from({ length: tasks.rows }, (_, i) => i).sort((a, b) =>
+			this.model.isMerged(a) - this.model.isMerged(b) || busiest(taskTotals)(a, b));
 		cpus.sort((a, b) => head.cpus[a] - head.cpus[b]);
 		this.order = [
 			...cpus.map((i) => ({ set: 'cpus', i, name: this.model.cpuName(i) })),
@@ -71,7 +72,7 @@ export class Timeline {
 			});
 			return row.label;
 		}));
-		this.list.style.height = `${this.order.length * ROW}px`;
+		this.rows.style.height = this.list.style.height = `${this.order.length * ROW}px`;
 		byId('timeline-count').textContent = `${format.plural(cpus.length, 'CPU')}, ` +
 			format.plural(tasks.rows, 'task');
 	}
@@ -262,7 +263,7 @@ export class Timeline {
 		const c = context(this.strips, axis.width, height);
 		const first = Math.floor(top / ROW);
 		const last = Math.min(this.order.length, Math.ceil((top + height) / ROW));
-		const most = { cpus: strongest(bins.cpus), tasks: strongest(bins.tasks) };
+		const most = this.#most();
 		const heat = bins.hits ? colours.hits : colours.heat, { edges } = axis;
 		for (let at = first; at < last; at++) {
 			const { set, i } = this.order[at], y = at * ROW - top;
@@ -278,6 +279,16 @@ export class Timeline {
 				c.fillRect(0, y, axis.width, 1);
 			}
 		}
+	}
+
+	// The strongest bins; those of merged tasks would make all others pale.
+	#most() {
+		const { model, model: { bins, data: { head, tasks } } } = this;
+		let most = 0;
+		for (let i = 0; i < tasks.rows; i++)
+			if (!model.isMerged(i))
+				most = Math.max(most, strongest(bins.tasks, i * head.bins, (i + 1) * head.bins));
+		return { cpus: strongest(bins.cpus), tasks: most || strongest(bins.tasks) };
 	}
 
 	// ---- the tooltip ----

@@ -260,8 +260,28 @@ const tests = {
 		return page;
 	},
 
+	async 'a recording'(browser) {
+		const page = await open(browser, 'demo.html');
+		const events = Number(fs.readFileSync('demo.events', 'utf8')).toLocaleString('en');
+		check('it has all events', (await text(page, 'flame-sum')).startsWith(`${events} events`),
+			await text(page, 'flame-sum'));
+		await search(page, '^__schedule$');
+		check('a function is found', parseFloat(await text(page, 'search-matched')) > 50);
+		await search(page, '');
+		const rows = await page.evaluate('document.querySelectorAll("#slowest tbody tr").length');
+		check('there are slow pairs', rows > 10, rows);
+		const losses = await open(browser, 'losses.html');
+		equal('losses are counted', await text(losses, 'facts .lost summary'), '42 lost');
+		check('and have their place', (await text(losses, 'facts .lost ul:nth-child(2)'))
+			.includes('34 events lost on CPU 0 of sched:sched_switch'));
+		await losses.click('#facts .lost summary');
+		await losses.click('#facts .lost li button');
+		check('which a click selects', /^time=/.test(await hash(losses)), await hash(losses));
+		return page;
+	},
+
 	async 'names stay text'(browser) {
-		for (const name of ['sample.html']) {
+		for (const name of ['sample.html', 'hostile.html']) {
 			const page = await open(browser, name);
 			await page.click('#types summary');
 			const found = await page.evaluate(`[document.querySelectorAll(
@@ -339,7 +359,7 @@ const tests = {
 	},
 
 	async 'no horizontal scroll'(browser) {
-		for (const name of ['sample.html'])
+		for (const name of ['sample.html', 'demo.html', 'hostile.html'])
 			for (const width of [1280, 900]) {
 				const page = await open(browser, name);
 				await page.setSize(width, 800);
