@@ -61,8 +61,6 @@ export function sumBins(data, selection, hits) {
 		all: new Float64Array(bins), hits: hits ? new Float64Array(bins) : null,
 		cpus: new Float32Array(bins * head.cpus.length),
 		tasks: new Float32Array(bins * data.tasks.rows),
-		cpuTotals: new Float64Array(head.cpus.length),
-		taskTotals: new Float64Array(data.tasks.rows),
 	};
 	for (let i = 0; i < bin.length; i++) {
 		const c = cpu[i], t = task[i], w = weigh[i];
@@ -76,14 +74,10 @@ export function sumBins(data, selection, hits) {
 			if (cpus[c] & tasks[t])
 				out.hits[bin[i]] += w;
 		}
-		if (tasks[t]) {
+		if (tasks[t])
 			out.cpus[c * bins + bin[i]] += w;
-			out.cpuTotals[c] += w;
-		}
-		if (cpus[c]) {
+		if (cpus[c])
 			out.tasks[t * bins + bin[i]] += w;
-			out.taskTotals[t] += w;
-		}
 	}
 	return out;
 }

@@ -43,6 +43,8 @@ export class Timeline {
 		model.onMark(() => this.#showMark());
 		this.#markRows();
 		this.draw();
+		const first = this.order.findIndex(({ set, i }) => model.selection[set]?.has(i));
+		this.rows.scrollTop = first * ROW - this.rows.clientHeight / 2;
 	}
 
 	get axis() {
@@ -52,12 +54,12 @@ export class Timeline {
 	// ---- rows: CPUs, then tasks, those with the most events first ----
 
 	#makeRows() {
-		const { head, tasks } = this.model.data, { cpuTotals, taskTotals } = this.model.bins;
-		const busiest = (totals) => (a, b) => totals[b] - totals[a] || a - b;
-		const cpus = Array.from(head.cpus, (_, i) => i).filter((i) => cpuTotals[i]);
-		const all = Array.from({ length: tasks.rows }, (_, i) => i).sort((a, b) =>
-			this.model.isMerged(a) - this.model.isMerged(b) || busiest(taskTotals)(a, b));
-		cpus.sort((a, b) => head.cpus[a] - head.cpus[b]);
+		const { head, tasks, cells } = this.model.data, events = new Float64Array(tasks.rows);
+		for (let i = 0; i < cells.rows; i++)
+			events[cells.task[i]] += cells.n[i];
+		const all = Array.from(events, (_, i) => i).sort((a, b) =>
+			this.model.isMerged(a) - this.model.isMerged(b) || events[b] - events[a] || a - b);
+		const cpus = Array.from(head.cpus, (_, i) => i).sort((a, b) => head.cpus[a] - head.cpus[b]);
 		this.order = [
 			...cpus.map((i) => ({ set: 'cpus', i, name: this.model.cpuName(i) })),
 			...all.map((i) => ({ set: 'tasks', i, name: this.model.taskName(i) })),
@@ -73,7 +75,7 @@ export class Timeline {
 			return row.label;
 		}));
 		this.rows.style.height = this.list.style.height = `${this.order.length * ROW}px`;
-		byId('timeline-count').textContent = `${format.plural(cpus.length, 'CPU')}, ` +
+		byId('timeline-count').textContent = `${format.plural(head.cpus.length, 'CPU')}, ` +
 			format.plural(tasks.rows, 'task');
 	}
 
