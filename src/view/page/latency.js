@@ -130,7 +130,7 @@ export class Latency {
 			high = Math.max(low, inside(high + by));
 		else
 			[low, high] = [inside(low + by), Math.max(inside(low + by), inside(high + by))];
-		selection.set({ low, high });
+		selection.set({ low, high }, { stepping: true });
 	}
 
 	// ---- drawing ----

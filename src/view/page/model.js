@@ -110,10 +110,15 @@ export class Model {
 		return this.data.head.weights[this.selection.weight];
 	}
 
+	weightName({ name, pair }) {
+		return pair === undefined ? name : `${name} latency`;
+	}
+
 	// A sum of the weight, with what it is.
 	weighed(sum) {
-		const { name, unit } = this.weight;
-		return unit ? `${format.amount(sum, unit)} of ${name}` : format.plural(sum, 'event');
+		const { unit } = this.weight;
+		return unit ? `${format.amount(sum, unit)} of ${this.weightName(this.weight)}`
+			: format.plural(sum, 'event');
 	}
 
 	// ---- names ----

@@ -81,6 +81,7 @@ function readRange(text, bin, bins) {
 
 export class Selection {
 	#listeners = [];
+	#steps = ''; // of what the last entry of the history was made
 
 	constructor(data) {
 		this.data = data;
@@ -108,13 +109,14 @@ export class Selection {
 
 	// Changes some members.  While something is dragged the address stays; what is done then has a
 	// place in the history, so that the back button undoes it.
-	set(members, { dragging = false } = {}) {
+	// What a key or the wheel moves step by step (stepping) has one, too, until something else is done.
+	set(members, { dragging = false, stepping = false } = {}) {
 		const changed = new Set(Object.keys(members).filter((k) => this[k] !== members[k]));
 		Object.assign(this, members);
 		if (changed.size)
 			this.#apply(changed);
 		if (!dragging)
-			this.#writeAddress();
+			this.#writeAddress(stepping ? Object.keys(members).join() : '');
 	}
 
 	reset() {
@@ -157,9 +159,14 @@ export class Selection {
 		return out.toString();
 	}
 
-	#writeAddress() {
-		const text = this.address();
-		if (text !== location.hash.slice(1))
+	#writeAddress(steps) {
+		const text = this.address(), again = steps !== '' && steps === this.#steps;
+		this.#steps = steps;
+		if (text === location.hash.slice(1))
+			return;
+		if (again)
+			history.replaceState(null, '', `#${text}`);
+		else
 			history.pushState(null, '', `#${text}`);
 	}
 

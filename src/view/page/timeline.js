@@ -147,11 +147,11 @@ export class Timeline {
 				to = Math.min(Math.max(to + by, from + 1), head.bins);
 			else if (!selection.all)
 				[from, to] = moved(from, to, by, head.bins);
-			selection.set({ from, to });
+			selection.set({ from, to }, { stepping: true });
 		} else if (e.key === 'Home' || e.key === 'End') {
 			const wide = selection.all ? 10 * step : selection.to - selection.from;
 			const [from, to] = moved(0, wide, e.key === 'End' ? head.bins : 0, head.bins);
-			selection.set({ from, to });
+			selection.set({ from, to }, { stepping: true });
 		} else if (e.key === '+' || e.key === '=') {
 			this.zoom(0.5);
 		} else if (e.key === '-') {
@@ -182,7 +182,7 @@ export class Timeline {
 			: selection.all ? (axis.from + axis.to) / 2 : (selection.from + selection.to) / 2;
 		const share = x !== undefined ? x / axis.width : 0.5;
 		const [view0, view1] = moved(0, wide, Math.round(middle - share * wide), head.bins);
-		selection.set({ view0, view1 });
+		selection.set({ view0, view1 }, { stepping: true });
 	}
 
 	// What is selected fills the view; without a selection, everything does.

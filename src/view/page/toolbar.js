@@ -44,7 +44,7 @@ export class Toolbar {
 	#makeWeights() {
 		const { selection, data: { head } } = this.model, select = byId('weight');
 		select.replaceChildren(...head.weights.map((w, i) => make('option', { value: i },
-			w.unit ? `${w.name} (${w.unit})` : w.name)));
+			this.model.weightName(w))));
 		select.addEventListener('change', () => selection.set({ weight: +select.value }));
 		byId('weight-label').hidden = head.weights.length < 2;
 	}

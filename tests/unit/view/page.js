@@ -94,6 +94,7 @@ const tests = {
 		equal('the next moves it', await hash(page), 'time=0.04-0.44');
 		await page.press('ArrowRight', ['Shift']);
 		equal('with Shift its end', await hash(page), 'time=0.04-0.48');
+		equal('which is one step for the back button', await page.evaluate('history.length'), 3);
 		await page.press('z');
 		equal('z zooms in on it', await hash(page), 'time=0.04-0.48&view=0.04-0.48');
 		await page.press('Escape');
