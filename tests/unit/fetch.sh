@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# npm/fetch.sh without a registry: what is in the cache is not asked for, what is missing is skipped,
-# and what is not the pinned file is refused.
+# npm/fetch.sh without a registry: what is in the cache is not asked for, what is missing is a
+# skip, and what is not the pinned file is refused.
 #   fetch.sh FETCH
 set -u
 fetch=$(realpath "$1")

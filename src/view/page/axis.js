@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The time axis that the timeline and the heat map share: which bins are in view, and where.
 import { tickStep } from 'd3-array';
 import { scaleLinear } from 'd3-scale';

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The data of the page, decoded: HEAD as it is, tables as one typed array per column.  Their layout
 // is described in src/view/data.h.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // Elements of the page.  Text from the data is only ever set as text.
 
 export const byId = (id) => document.getElementById(id);

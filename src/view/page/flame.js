@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The flame graph of what is selected, or upside down the icicle: callers and callees as boxes as
 // wide as their weight.  Only boxes that can be seen are looked at, so its time depends on the
 // screen and not on the number of stacks.

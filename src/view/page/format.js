@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // Numbers, times and names as text.
 import { format as d3format } from 'd3-format';
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The table of the functions of what is selected: how much each has itself and with its callees.
 import { byId, make } from './element.js';
 import * as format from './format.js';

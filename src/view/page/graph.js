@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // What the flame graph draws: nodes below a root 0, either from callers to callees as the tree has
 // them, or inverted, from the innermost functions to their callers.
 //

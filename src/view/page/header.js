@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // What was recorded, and what is missing: losses in red with their places, and all that the page
 // itself merged or left out.
 import { byId, make } from './element.js';

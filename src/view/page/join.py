@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# join.py PAGE STYLE SCRIPT DIR...: prints the page with its style sheet and script, which are the
-# only ones that its Content-Security-Policy lets a browser apply, and with the licences of the
-# packages in each DIR.
+# join.py PAGE STYLE SCRIPT LICENCE DIR...: prints the page with its style sheet and script, which
+# are the only ones that its Content-Security-Policy lets a browser apply, with its licence, and
+# with those of the packages in each DIR.
 import base64
 import hashlib
 import json
@@ -19,8 +19,9 @@ def licence(directory):
     return f"{package['name']} {package['version']}\n\n{(directory / 'LICENSE').read_text()}"
 
 
-page, style, script = (pathlib.Path(name).read_text() for name in sys.argv[1:4])
-licences = '\n\n'.join(licence(pathlib.Path(name)) for name in sys.argv[4:])
+page, style, script, own = (pathlib.Path(name).read_text() for name in sys.argv[1:5])
+licences = '\n\n'.join([f'This page is LGPL-2.1-only OR BSD-2-Clause:\n\n{own}'] +
+                       [licence(pathlib.Path(name)) for name in sys.argv[5:]])
 style, script = style.strip(), script.strip()
 for text in (style, script, licences):
     assert '</s' not in text.lower() and '<!--' not in text, 'a text would end its element'

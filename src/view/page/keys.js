@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // Keys that work everywhere, and the dialog that lists all keys.
 import { byId, make } from './element.js';
 import { KINDS } from './selection.js';
@@ -53,11 +53,14 @@ export class Keys {
 	#key(e) {
 		if (e.defaultPrevented || document.querySelector('dialog[open]'))
 			return;
-		const search = byId('search'), typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
+		const search = byId('search');
+		const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
 		if (e.key === 'f' && (e.ctrlKey || e.metaKey) && document.activeElement !== search) {
 			search.focus();
 			search.select();
 		} else if (e.key === 'Escape') {
+			if (e.target.type === 'search' && e.target.value)
+				return; // it clears the field
 			this.#escape();
 		} else if (typing && e.target.type !== 'checkbox' || e.ctrlKey || e.metaKey || e.altKey) {
 			return;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The latency of a pair of events: how many took how long, and when; below it the slowest, with the
 // stacks of start and end.
 import { scaleLog } from 'd3-scale';

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The page: decodes its data, then makes the panels, which share one selection.
 import { byId } from './element.js';
 import { decode } from './data.js';

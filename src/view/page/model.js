@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // What the panels show, computed from the selection when it is first asked for and kept until what
 // it depends on changes.
 import * as format from './format.js';

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // Open in Perfetto: the page has a trace, which is saved as a file, or a command that makes one.
 import { byId } from './element.js';
 import { clockText } from './axis.js';

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The one selection that all panels show and change, and the address that keeps it.
 // Times are bins: from is the first one, to the one after the last.  null selects all.
 

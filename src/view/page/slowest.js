@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The slowest pairs of what is selected, and the stacks of the start and the end of one of them.
 import { byId, make } from './element.js';
 import { clockText } from './axis.js';

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // Sums over the cells that are selected.  Each is one pass over typed arrays, since every move of
 // the mouse asks for new ones.
 

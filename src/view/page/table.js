@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // A sortable table: columns are { name, title, value(row), text(row), number }, rows are numbers.
 // It shows the first rows and has a button for more, so a new selection costs little.
 import { make } from './element.js';

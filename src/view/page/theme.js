@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // Light and dark, and the colours of canvases, which are those of the style sheet.  Paper is light,
 // and canvases are drawn once more with its width.
 import { lab } from 'd3-color';

@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The timeline: all events as a histogram, with losses and the brush, and a strip for each CPU and
 // task.  A drag anywhere on it selects a time; a name selects its CPU or task.
 import { byId, context, make, onDrag, placeBox } from './element.js';
 import { AXIS, TimeAxis, rangeText, timeText } from './axis.js';
 import * as format from './format.js';
+import { matcher } from './search.js';
 import { colours, onTheme, shadeOf } from './theme.js';
 import { hideTooltip, showTooltip } from './tooltip.js';
 
@@ -21,8 +22,13 @@ export class Timeline {
 		this.rows = byId('timeline-rows');
 		this.strips = byId('timeline-strips');
 		this.list = byId('timeline-labels');
-		this.cursor = 0;
+		this.filter = byId('timeline-filter');
 		this.#makeRows();
+		this.filter.addEventListener('input', () => {
+			this.#filterRows();
+			this.#markRows();
+			this.draw();
+		});
 		for (const canvas of [this.top, this.strips])
 			this.#listen(canvas);
 		this.top.addEventListener('keydown', (e) => this.#keyOnTime(e));
@@ -60,27 +66,35 @@ export class Timeline {
 		const all = Array.from(events, (_, i) => i).sort((a, b) =>
 			this.model.isMerged(a) - this.model.isMerged(b) || events[b] - events[a] || a - b);
 		const cpus = Array.from(head.cpus, (_, i) => i).sort((a, b) => head.cpus[a] - head.cpus[b]);
-		this.order = [
+		this.every = [
 			...cpus.map((i) => ({ set: 'cpus', i, name: this.model.cpuName(i) })),
 			...all.map((i) => ({ set: 'tasks', i, name: this.model.taskName(i) })),
 		];
-		this.list.replaceChildren(...this.order.map((row, at) => {
-			const classes = row.set === 'tasks' && at === cpus.length ? 'row first-task' : 'row';
-			row.label = make('div', { class: classes, role: 'option', id: `row-${at}`,
-				title: row.name }, row.name);
-			row.label.addEventListener('click', (e) => {
-				this.cursor = at;
+		this.every.forEach((row, at) => {
+			row.label = make('div', { class: `row ${row.set}`, role: 'option', id: `row-${at}`,
+				title: row.name, onclick: (e) => {
+				this.cursor = this.order.indexOf(row);
 				this.#choose(row, !(e.ctrlKey || e.metaKey || e.shiftKey));
-			});
-			return row.label;
-		}));
-		this.rows.style.height = this.list.style.height = `${this.order.length * ROW}px`;
+			} }, row.name);
+		});
 		byId('timeline-count').textContent = `${format.plural(head.cpus.length, 'CPU')}, ` +
 			format.plural(tasks.rows, 'task');
+		this.#filterRows();
+	}
+
+	// Only rows whose name has the text are shown; that selects nothing.
+	#filterRows() {
+		const found = matcher(this.filter.value);
+		this.order = this.every.filter((row) => found === null || found.test(row.name));
+		this.list.replaceChildren(...this.order.map((row) => row.label));
+		this.list.style.height = `${this.order.length * ROW}px`;
+		this.rows.style.height = `${Math.max(2, this.every.length) * ROW}px`;
+		this.cursor = 0;
 	}
 
 	#choose(row, alone) {
-		this.model.selection.toggle(row.set, row.i, alone);
+		if (row)
+			this.model.selection.toggle(row.set, row.i, alone);
 	}
 
 	#markRows() {
@@ -91,16 +105,16 @@ export class Timeline {
 			row.label.classList.toggle('off', set !== null && !on);
 			row.label.classList.toggle('cursor', at === this.cursor);
 		});
-		this.list.setAttribute('aria-activedescendant', `row-${this.cursor}`);
+		this.list.setAttribute('aria-activedescendant', this.order[this.cursor]?.label.id ?? '');
 	}
 
 	#keyOnRows(e) {
 		const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10,
 			Home: -this.order.length, End: this.order.length }[e.key];
 		if (step) {
-			this.cursor = Math.min(Math.max(this.cursor + step, 0), this.order.length - 1);
+			this.cursor = Math.max(Math.min(this.cursor + step, this.order.length - 1), 0);
 			this.#markRows();
-			this.order[this.cursor].label.scrollIntoView({ block: 'nearest' });
+			this.order[this.cursor]?.label.scrollIntoView({ block: 'nearest' });
 		} else if (e.key === 'Enter' || e.key === ' ') {
 			this.#choose(this.order[this.cursor],
 				!(e.key === ' ' || e.ctrlKey || e.metaKey || e.shiftKey));

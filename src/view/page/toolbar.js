@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // What is selected, and how it is shown: search, weight, event types, kinds of frames; and a button
 // for each part of the selection that clears it.
 import { byId, make } from './element.js';

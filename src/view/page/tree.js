@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The tree of callers without the kinds of frames that are hidden.  A node is a frame and its
 // caller; node 0 is the root, which is no frame, and parents come before their children.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The tabs of the table: functions, or the slowest pairs.
 import { byId } from './element.js';
 

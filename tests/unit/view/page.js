@@ -213,6 +213,16 @@ const tests = {
 		equal('Enter selects one', await hash(page), 'cpu=0');
 		await page.press('Enter');
 		equal('and all again', await hash(page), '');
+		await page.click('#timeline-filter');
+		await page.type('task-1[01]');
+		equal('a filter shows some', await shown(page, `[...document.querySelectorAll('.row')]
+			.map((e) => e.textContent).sort()`), ['task-10 1010', 'task-100 1100', 'task-101 1101',
+			'task-102 1102', 'task-103 1103', 'task-104 1104', 'task-105 1105', 'task-106 1106',
+			'task-107 1107', 'task-108 1108', 'task-109 1109', 'task-11 1011', 'task-110 1110',
+			'task-111 1111', 'task-112 1112', 'task-113 1113', 'task-114 1114', 'task-115 1115',
+			'task-116 1116', 'task-117 1117', 'task-118 1118', 'task-119 1119']);
+		await page.click('.row');
+		check('which can be selected', /^task=1[01]$/.test(await hash(page)), await hash(page));
 		return page;
 	},
 
@@ -324,7 +334,7 @@ const tests = {
 			check(`${at[0]} has a name`, at[2].trim() !== '', at);
 		}
 		const want = ['perfetto-button', 'theme', 'help', 'search', 'weight', 'types', 'kind-kernel',
-			'kind-user', 'kind-jit', 'timeline-top', 'timeline-labels', 'latency-pair',
+			'kind-user', 'kind-jit', 'timeline-filter', 'timeline-top', 'timeline-labels', 'latency-pair',
 			'latency-canvas', 'layout', 'flame-canvas', 'tab-functions', 'functions'];
 		equal('the order is that of the page', order.filter((id) => want.includes(id)), want);
 		return page;

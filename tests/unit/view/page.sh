@@ -4,7 +4,8 @@
 #   page.sh STACKONCE MAKE_RECORDING ROOT [PAGE]
 set -u
 [ $# -eq 4 ] || { echo "built without the page"; exit 77; }
-stackonce=$(realpath "$1") make=$(realpath "$2") root=$(realpath "$3") page=$(realpath "$4") here=$(realpath "$(dirname "$0")")
+stackonce=$(realpath "$1") make=$(realpath "$2") root=$(realpath "$3") page=$(realpath "$4")
+here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/unit/cmd/lib.sh
 . "$here/../cmd/lib.sh"
 node_dir=$(sh "$root/npm/fetch.sh" node) || exit
