@@ -17,11 +17,19 @@ function scaled(value, units) {
 }
 
 export const count = (value) => Number.isInteger(value) ? grouped(value) : d3format(',.2f')(value);
-export const duration = (ns) => ns === 0 ? '0 ns' : scaled(ns, UNITS.ns);
+const HOUR = 3600e9;
+
+export function duration(ns) {
+	if (ns < HOUR)
+		return ns === 0 ? '0 ns' : scaled(ns, UNITS.ns);
+	const minutes = Math.round(ns / 60e9), hours = Math.floor(minutes / 60);
+	return hours < 48 ? `${hours} h ${minutes % 60} min`
+		: `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
 
 export function amount(value, unit) {
 	if (UNITS[unit])
-		return value === 0 ? `0 ${unit}` : scaled(value, UNITS[unit]);
+		return unit === 'ns' ? duration(value) : value === 0 ? `0 ${unit}` : scaled(value, UNITS[unit]);
 	return unit ? `${count(value)} ${unit}` : count(value);
 }
 

@@ -60,7 +60,7 @@ export function showHeader(model) {
 	byId('title').textContent = commands || names.join(', ');
 	byId('title').title = commands || recordings.map((r) => r.file).join('\n');
 	byId('facts').replaceChildren(
-		...fact('file', !commands && names.length === 1 ? '' : names.length > 3 ? format.plural(names.length, 'file') : names.join(', '),
+		...fact('file', !commands ? '' : names.length > 3 ? format.plural(names.length, 'file') : names.join(', '),
 			recordings.map((r) => r.file).join('\n')),
 		...fact('recorded', begin),
 		...fact('for', format.duration(head.bins * head.bin_ns)),

@@ -29,6 +29,10 @@ const HELP = [
 		['Backspace', 'zoom out by one caller'],
 		['Escape, Home', 'zoom out; to the widest frame'],
 	]],
+	['Table', [
+		['Up, Down', 'to another row'],
+		['click, Enter', 'search for the function; show the stacks of the pair'],
+	]],
 	['Latency', [
 		['drag', 'select durations, and a time if it is wide'],
 		['Up, Down', 'move the selected durations; with Shift, their upper end'],

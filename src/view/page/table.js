@@ -55,10 +55,15 @@ export class Table {
 
 	#fill() {
 		const rows = this.rows.slice(0, this.shown);
+		const focused = this.body.contains(document.activeElement);
 		this.body.replaceChildren(...rows.map((row) => this.#line(row)));
-		if (!rows.length)
+		if (rows.length)
+			this.body.firstChild.tabIndex = 0;
+		else
 			this.body.append(make('tr', { class: 'empty' },
 				make('td', { colspan: this.columns.length }, this.empty())));
+		if (focused)
+			this.body.firstChild.focus();
 		const rest = this.rows.length - rows.length;
 		this.more.hidden = rest <= 0;
 		this.more.textContent = `Show more: ${format.count(rest)} left`;
@@ -66,7 +71,7 @@ export class Table {
 
 	#line(row) {
 		const choose = () => this.choose(row);
-		const line = make('tr', { tabindex: 0, 'aria-selected': String(row === this.chosen),
+		const line = make('tr', { tabindex: -1, 'aria-selected': String(row === this.chosen),
 			onclick: choose }, ...this.columns.map((c) => {
 			const text = c.text(row);
 			return make('td', { class: c.number ? 'number' : 'text',
@@ -80,11 +85,20 @@ export class Table {
 		if (e.key === 'Enter' || e.key === ' ')
 			choose();
 		else if (e.key === 'ArrowDown')
-			line.nextElementSibling?.focus();
+			this.#focus(line, line.nextElementSibling);
 		else if (e.key === 'ArrowUp')
-			line.previousElementSibling?.focus();
+			this.#focus(line, line.previousElementSibling);
 		else
 			return;
 		e.preventDefault();
+	}
+
+	// One row is in the tab order: arrows lead to the others.
+	#focus(from, to) {
+		if (!to)
+			return;
+		from.tabIndex = -1;
+		to.tabIndex = 0;
+		to.focus();
 	}
 }

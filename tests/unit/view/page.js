@@ -5,7 +5,7 @@
 const fs = require('fs');
 const path = require('path');
 const { Browser } = require(process.argv[2]);
-const { HOSTILE } = require('./sample.js');
+const { HOSTILE, makeData } = require('./sample.js');
 
 let nr = 0, failed = 0;
 
@@ -60,6 +60,28 @@ async function search(page, words) {
 	await drawn(page);
 }
 
+// What the page should show of made data, computed from one cell at a time: the sum, and the functions
+// with their sums alone and with callees, of cells that are selected; hidden kinds belong to callers.
+function expected({ head, tables }, selected, kinds, pattern) {
+	const [frames, nodes] = [tables.frames[1], tables.nodes[1]], functions = new Map();
+	let sum = 0, matched = 0;
+	for (const [bin, cpu, , type, stack, n] of tables.cells[1]) {
+		if (!selected(bin, cpu, type))
+			continue;
+		const path = [];
+		for (let s = stack; s; s = nodes[s - 1][0])
+			if (kinds.includes(frames[nodes[s - 1][1]][1]))
+				path.push(head.strings[frames[nodes[s - 1][1]][0]]);
+		sum += n;
+		matched += path.some((name) => pattern.test(name)) ? n : 0;
+		for (const name of new Set(path)) {
+			const f = functions.get(name) ?? { self: 0, total: 0 };
+			functions.set(name, { self: f.self + (path[0] === name ? n : 0), total: f.total + n });
+		}
+	}
+	return { sum, matched, functions };
+}
+
 // ---- tests, each on a page of its own ----
 
 const tests = {
@@ -83,6 +105,32 @@ const tests = {
 			new MouseEvent('dblclick', { bubbles: true }))`);
 		equal('a double click selects all', await hash(page), '');
 		return page;
+	},
+
+	async 'sums are right'(browser) {
+		const number = (n) => n.toLocaleString('en'), data = makeData();
+		for (const [shown, kinds] of [['', [0, 1, 2, 3]], ['&show=user%2Cjit', [1, 2, 3]]]) {
+			const words = `#time=1-2&cpu=1,2&type=sched%3Asched_switch${shown}`;
+			const page = await open(browser, 'sample.html', words);
+			const want = expected(data, (bin, cpu, type) => bin >= 250 && bin < 500 &&
+				(cpu === 1 || cpu === 2) && type === 0, kinds, /^user_function_1/);
+			check(`${words}: the sum`, (await text(page, 'flame-sum')).startsWith(
+				`${number(want.sum)} events`), [await text(page, 'flame-sum'), want.sum]);
+			await page.click('#functions th:nth-child(3) button');
+			await page.click('#functions .more');
+			const got = await page.evaluate(`[...document.querySelectorAll('#functions tbody tr')]
+				.map((tr) => [4, 0, 2].map((i) => tr.children[i].textContent))`);
+			equal(`${words}: functions`, got.length, want.functions.size);
+			const wrong = got.filter(([name, self, total]) => {
+				const f = want.functions.get(name.replace(/ \[.*/, ''));
+				return !f || number(f.self) !== self || number(f.total) !== total;
+			});
+			check(`${words}: their sums`, wrong.length <= 1 /* whose name is hostile */, wrong);
+			await search(page, '^user_function_1');
+			equal(`${words}: what matches`, await text(page, 'search-matched'),
+				`${(want.matched / want.sum * 100).toFixed(2)}% matched`);
+		}
+		return open(browser, 'sample.html');
 	},
 
 	async 'the brush by keyboard'(browser) {
@@ -336,6 +384,13 @@ const tests = {
 		const want = ['perfetto-button', 'theme', 'help', 'search', 'weight', 'types', 'kind-kernel',
 			'kind-user', 'kind-jit', 'timeline-filter', 'timeline-top', 'timeline-labels', 'latency-pair',
 			'latency-canvas', 'layout', 'flame-canvas', 'tab-functions', 'functions'];
+		await page.evaluate('document.querySelector("#functions tbody tr").focus()');
+		await page.press('ArrowDown');
+		await page.press('Enter');
+		const words = await shown(page, 'document.getElementById("search").value');
+		check('a row that is entered is searched for', /^\^.*\$$/.test(words), words);
+		equal('and the table keeps the focus', await page.evaluate(
+			'document.activeElement.closest("#functions") !== null'), true);
 		equal('the order is that of the page', order.filter((id) => want.includes(id)), want);
 		return page;
 	},

@@ -127,6 +127,8 @@ function makeData(nrCells, nrNodes) {
 	} };
 }
 
+const CELLS = 20000, NODES = 3000;
+
 function write(template, output, nrCells, nrNodes) {
 	const { head, tables } = makeData(nrCells, nrNodes), parts = [];
 	head.tables = {};
@@ -144,8 +146,8 @@ function write(template, output, nrCells, nrNodes) {
 		.replace('@stackonce:perfetto@', ''));
 }
 
-module.exports = { write, HOSTILE };
+module.exports = { HOSTILE, makeData: () => makeData(CELLS, NODES) };
 if (require.main === module) {
-	const [template, output, cells = 20000, nodes = 3000] = process.argv.slice(2);
+	const [template, output, cells = CELLS, nodes = NODES] = process.argv.slice(2);
 	write(template, output, +cells, +nodes);
 }
