@@ -149,10 +149,13 @@ static int find_last_ts(const char *const *paths, unsigned int nr, uint64_t *ret
 	err = stk_reader__open_many(paths, nr, &opts, &r);
 	if (err)
 		return log_err(err, "read '%s' to its end", paths[0]);
-	while (stk_reader__next(r, &e) > 0)
+	while ((err = stk_reader__next(r, &e)) > 0)
 		;
 	stk_reader__totals(r, &t);
 	stk_reader__free(r);
+	/* Where a recording is damaged, it ends. */
+	if (err == -ENOMEM)
+		return log_err(err, "read '%s' to its end", paths[0]);
 	*ret_ts = t.last_ts;
 	return 0;
 }
