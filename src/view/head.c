@@ -103,6 +103,7 @@ static void put_thinned(struct json *j, const struct view_data *d, const struct 
 			       "pairs end at a caller that has more",
 			       100 * d->rare);
 		json__string(j, NULL, text.s);
+		j->out->failed |= strbuf__failed(&text);
 		strbuf__free(&text);
 	}
 	if (d->losses.lacks_types)
@@ -135,6 +136,7 @@ static void put_types(struct json *j, const struct view_tables *t, const struct 
 		json__end(j);
 	}
 	json__end(j);
+	j->out->failed |= strbuf__failed(&name);
 }
 
 static void put_pairs(struct json *j, const struct view_tables *t, const struct view_data *d,

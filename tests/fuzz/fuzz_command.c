@@ -61,6 +61,9 @@ static const struct command commands[] = {
 	  { "--ns", "--json --stacks", "--ids", "--full", "--no-stacks --fields pid",
 	    "--fields time,comm,prev_comm,kstack --json",
 	    "--filter event.time>5&&!(comm~\"a*\")||ustack~\"*c*\"" } },
+	{ &cmd_view,
+	  { "-q", "-q --pairs none", "-q --start * --end * --match cpu", "-q --time 10%,90%",
+	    "-q --pairs runqueue,offcpu --filter next_pid>0 --comm *a*" } },
 	{ &cmd_export,
 	  { "fsmb", "fsmb1", "ctf --force", "trace.dat", "folded --by comm,sym", "pprof",
 	    "pprof --weigh next_pid --by comm,pid", "speedscope", "perfetto", "firefox",
@@ -131,8 +134,8 @@ static unsigned int put_files(const uint8_t *data, size_t size, char **ret_text)
 }
 
 /*
- * export FORMAT FILE... -o OUTPUT, annotate FILE... FUNCTION, diff OPTIONS FILE FILE, and for the
- * others COMMAND OPTIONS FILE...
+ * export FORMAT FILE... -o OUTPUT, view FILE... -o OUTPUT, annotate FILE... FUNCTION, diff OPTIONS
+ * FILE FILE, and for the others COMMAND OPTIONS FILE...
  */
 static int run(const struct cmd *cmd, const char *options, unsigned int nr_files, char *text)
 {
@@ -145,7 +148,7 @@ static int run(const struct cmd *cmd, const char *options, unsigned int nr_files
 		abort();
 	while ((argv[argc] = strsep(&rest, " ")))
 		argc++;
-	if (cmd == &cmd_export) {
+	if (cmd == &cmd_export || cmd == &cmd_view) {
 		argv[argc++] = "-o";
 		argv[argc++] = strncmp(options, "ctf", 3) ? "-" : output;
 	}

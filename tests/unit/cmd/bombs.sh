@@ -89,6 +89,8 @@ texts export clickhouse --rows s:text
 callers export clickhouse --rows s:tick
 callers export clickhouse --rows stacks
 callers export clickhouse --rows frames
+many view -o /dev/null
+cpus view -o /dev/null
 forks lifecycle
 frees lifecycle
 many export fsmb -o /dev/null

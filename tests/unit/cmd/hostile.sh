@@ -52,6 +52,8 @@ script --filter kstack~"*a?b*"||ustack~"*c*"||task.comm~"*d*"||event~"*e*"||stac
 report --time 10%,90% --comm *a*b* --filter kstack!="x"&&event.time>1
 sql SELECT/**/*/**/FROM/**/events; -i
 sql --json SELECT/**/*,stack(id)/**/FROM/**/stacks; -i
+view -o -
+view -o - --start * --end * --match cpu --time 10%,90%
 export fsmb -o -
 export fsmb1 -o -
 export perfetto -o -

@@ -77,6 +77,8 @@ check export perfetto -q -o file
 check export trace.dat --no-symbols -q -o file
 check export firefox --no-symbols -q -o -
 check export firefox --no-symbols -q -o file
+check view --no-symbols -q -o file
+check view --no-symbols -q -o - --pairs runqueue,offcpu --time 10%,90%
 check export folded --no-symbols -q -o file
 check export clickhouse --rows sched:sched_switch
 check export clickhouse --rows stacks

@@ -62,6 +62,7 @@ for to in trace.stk link.stk hard.stk ./trace.stk "$dir/trace.stk"; do
 			refused "'$to' $reads" $command $force --flamegraph "$to" trace.stk
 		done
 		refused "'$to' $reads" export fsmb $force trace.stk -o "$to"
+		refused "'$to' $reads" view $force trace.stk -o "$to"
 		refused "'$to' $reads" symbolize $force -o "$to" trace.stk
 	done
 done
@@ -74,6 +75,7 @@ for command in report futex offcpu "latency $pair"; do
 	refused "'other.stk' $is" $command --flamegraph other.stk trace.stk
 done
 refused "'other.stk' $is" export fsmb trace.stk -o other.stk
+refused "'other.stk' $is" view trace.stk -o other.stk
 refused "'other.stk' $is" symbolize trace.stk -o other.stk
 refused "'other.stk' $is" import fsmb map -o other.stk
 
