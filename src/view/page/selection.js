@@ -164,10 +164,14 @@ export class Selection {
 		this.#steps = steps;
 		if (text === location.hash.slice(1))
 			return;
-		if (again)
-			history.replaceState(null, '', `#${text}`);
-		else
-			history.pushState(null, '', `#${text}`);
+		try {
+			if (again)
+				history.replaceState(null, '', `#${text}`);
+			else
+				history.pushState(null, '', `#${text}`);
+		} catch {
+			// a frame without an address of its own
+		}
 	}
 
 	// Returns the set of the members that changed.
