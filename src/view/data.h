@@ -24,6 +24,7 @@
  *   recordings    file, host, kernel, command; begin: the wall clock of the first event, in ISO
  *                 8601; duration_ns, from the first to the last.  null: unknown
  *   begin_ns      time of bin 0 in ns of the recording's clock: a string, as it may exceed 2^53
+ *   begin_wall    the wall clock of bin 0; null: unknown
  *   bin_ns, bins  width of a bin, number of bins
  *   events_total  the sum of all n of cells
  *   lost_total    events that are known to be lost
@@ -36,7 +37,8 @@
  *   pairs         name, description, count; group: what they are grouped by, or null
  *   hosts         only where there are several: an array of names
  *   strings       what numbers of strings mean; any characters
- *   command       exports the same to Perfetto; a "--time A,B" may follow
+ *   command_all   exports the same to Perfetto
+ *   command       the same without --time, so that "--time A,B" may follow
  *   tables        by name: rows, columns (name, coding, bytes)
  *
  * The tables; bin, cpu, task, type, pair, frame and string are row numbers:
@@ -79,7 +81,7 @@ struct view_pair_kind {
 struct view_head {
 	const char *const *paths; /* of the recordings */
 	const char *selection; /* NULL: none */
-	const char *command;
+	const char *command, *command_all;
 	const struct view_pair_kind *pairs;
 	unsigned int nr_pairs;
 	const char *const *notes; /* further sentences for `thinned` */

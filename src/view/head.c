@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cleanup.h"
@@ -42,22 +43,37 @@ static bool meta_u64(const struct stk_reader *r, const char *key, uint64_t *ret_
 	return text;
 }
 
-/* The wall clock at the first event; without the recording's clock, at the start of the file. */
-static void put_begin(struct json *j, const struct stk_reader *r, const struct stk_totals *totals)
+/* The wall clock at a time of the recording's clock: ns since 1970; 0: unknown. */
+static uint64_t wall_of(const struct stk_reader *r, uint64_t at)
 {
-	uint64_t ts, wall, ns = totals->start_wall_ns;
+	uint64_t ts, wall;
+
+	return meta_u64(r, "clock.ts", &ts) && meta_u64(r, "clock.wall_ns", &wall) && at >= ts ?
+		       wall + (at - ts) :
+		       0;
+}
+
+static void put_wall(struct json *j, const char *key, uint64_t ns)
+{
+	time_t t = ns / SECOND_NS;
 	char text[40];
 	struct tm tm;
-	time_t t;
 
-	if (meta_u64(r, "clock.ts", &ts) && meta_u64(r, "clock.wall_ns", &wall) &&
-	    totals->first_ts >= ts)
-		ns = wall + (totals->first_ts - ts);
-	t = ns / SECOND_NS;
 	if (!ns || !gmtime_r(&t, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
-		json__null(j, "begin");
+		json__null(j, key);
 	else
-		json__printf(j, "begin", "%s.%06uZ", text, (unsigned int)(ns % SECOND_NS / 1000));
+		json__printf(j, key, "%s.%06uZ", text, (unsigned int)(ns % SECOND_NS / 1000));
+}
+
+/* Times of several boots are those of the wall clock. */
+static uint64_t wall_of_begin(const struct view_data *d)
+{
+	const char *clock = stk_reader__meta(d->r, "clock");
+
+	if (!d->has_begun)
+		return 0;
+	return clock && !strcmp(clock, "wall") ? d->begin :
+						 wall_of(stk_reader__member(d->r, 0), d->begin);
 }
 
 static void put_recordings(struct json *j, const struct view_data *d, const struct view_head *head)
@@ -74,8 +90,8 @@ static void put_recordings(struct json *j, const struct view_data *d, const stru
 		json__string(j, "file", head->paths[i]);
 		json__string(j, "host", stk_reader__meta(r, "hostname"));
 		json__string(j, "kernel", stk_reader__meta(r, "kernel.release"));
-		json__string(j, "command", stk_reader__meta(r, "command"));
-		put_begin(j, r, &totals);
+		json__string(j, "command", stk_reader__meta(r, "cmdline"));
+		put_wall(j, "begin", wall_of(r, totals.first_ts) ?: totals.start_wall_ns);
 		put_limited(j, "duration_ns", totals.last_ts - totals.first_ts);
 		json__end(j);
 	}
@@ -235,6 +251,7 @@ void view_tables__put_head(const struct view_tables *t, const struct view_data *
 	json__string(&j, "tool", "stackonce " STACKONCE_VERSION);
 	put_recordings(&j, d, head);
 	json__printf(&j, "begin_ns", "%" PRIu64, d->begin);
+	put_wall(&j, "begin_wall", wall_of_begin(d));
 	put_limited(&j, "bin_ns", 1ull << MIN(d->shift, 63u));
 	json__u64(&j, "bins", d->nr_bins);
 	put_limited(&j, "events_total", d->events);
@@ -249,6 +266,7 @@ void view_tables__put_head(const struct view_tables *t, const struct view_data *
 		put_strings(&j, "hosts", d, &t->numbers[OF_HOSTS]);
 	put_strings(&j, "strings", d, &t->numbers[OF_STRINGS]);
 	json__string(&j, "command", head->command);
+	json__string(&j, "command_all", head->command_all);
 	put_tables(&j, t);
 	json__end(&j);
 }

@@ -31,7 +31,7 @@ struct view {
 	struct output *file;
 	struct view_data *data;
 	/* of the head */
-	struct strbuf selection, command;
+	struct strbuf selection, command, command_all;
 	struct view_pair_kind *kinds;
 	char **notes;
 	unsigned int nr_notes;
@@ -64,6 +64,7 @@ static void view__free(struct view *v)
 	free(v->name);
 	strbuf__free(&v->selection);
 	strbuf__free(&v->command);
+	strbuf__free(&v->command_all);
 	free(v->kinds);
 	for (i = 0; i < v->nr_notes; i++)
 		free(v->notes[i]);
@@ -176,18 +177,27 @@ static int describe_pairs(struct view *v)
 }
 
 /* The command that makes a trace for Perfetto of the same. */
-static int put_commands(struct view *v)
+static void put_command(struct view *v, struct strbuf *b, bool has_times)
 {
 	unsigned int i;
 
-	view_text__put_selection(&v->selection, &v->rd.sel, true);
-	strbuf__puts(&v->command, "stackonce export perfetto");
-	view_text__put_selection(&v->command, &v->rd.sel, false);
-	view_text__put_pairs(&v->command, &v->pairs);
+	strbuf__puts(b, "stackonce export perfetto");
+	view_text__put_selection(b, &v->rd.sel, has_times);
+	view_text__put_pairs(b, &v->pairs);
 	for (i = 0; i < v->rd.nr_paths; i++)
-		view_text__put_word(&v->command, v->rd.paths[i]);
-	strbuf__puts(&v->command, " -o trace.pftrace");
-	return strbuf__failed(&v->selection) || strbuf__failed(&v->command) ? -ENOMEM : 0;
+		view_text__put_word(b, v->rd.paths[i]);
+	strbuf__puts(b, " -o trace.pftrace");
+}
+
+static int put_texts(struct view *v)
+{
+	view_text__put_selection(&v->selection, &v->rd.sel, true);
+	put_command(v, &v->command, false);
+	put_command(v, &v->command_all, true);
+	return strbuf__failed(&v->selection) || strbuf__failed(&v->command) ||
+			       strbuf__failed(&v->command_all) ?
+		       -ENOMEM :
+		       0;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -220,13 +230,14 @@ static int put_page(struct view *v, uint64_t *ret_bytes)
 	err = view_data__finish(v->data)      ?:
 		      note_what_is_missing(v) ?:
 		      describe_pairs(v)	      ?:
-						put_commands(v);
+						put_texts(v);
 	if (err)
 		return err;
 	head = (struct view_head){
 		.paths = v->rd.paths,
 		.selection = v->rd.sel.any ? v->selection.s + 1 : NULL,
 		.command = v->command.s,
+		.command_all = v->command_all.s,
 		.pairs = v->kinds,
 		.nr_pairs = v->pairs.nr,
 		.notes = (const char *const *)v->notes,

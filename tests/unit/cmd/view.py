@@ -3,8 +3,10 @@
 view.py STACKONCE MAKE_RECORDING SPLIT_RECORDING GOLDEN_DIR
 """
 import collections
+import datetime
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -201,6 +203,14 @@ with tempfile.TemporaryDirectory() as directory:
         "-e 'sched:sched_switch,a'\\''b c' --pid 3-5,7 --comm x"))
     check("command", "stackonce export perfetto -e 'sched:sched_switch,a'\\''b c' --pid 3-5,7 "
           "--comm x demo.stk -o trace.pftrace", head["command"])
+    check("command with times", head["command"].replace("perfetto", "perfetto " + re.search(
+        r"--time \S+", head["selection"]).group()), head["command_all"])
+    head, _, _ = view("demo.stk", "--time", "50%,")
+    began = datetime.datetime.fromisoformat(head["recordings"][0]["begin"])
+    part = datetime.datetime.fromisoformat(head["begin_wall"])
+    first = next(e["ts"] for e in read_json("script", "--json", "demo.stk"))
+    check("begin", (int(head["begin_ns"]) - first) // 1000000,
+          (part - began) // datetime.timedelta(milliseconds=1))
     head, _, _ = view("demo.stk", "--pairs", "none")
     check("no pairs", ([], ["events"]), (head["pairs"], [w["name"] for w in head["weights"]]))
     head, tables, _ = view("latency.stk", "--start", "sys_enter", "--end", "sys_exit", "--match",
