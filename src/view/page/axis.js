@@ -72,12 +72,8 @@ export function clockText(head, ns) {
 	return `${at / second}.${String(at % second).padStart(9, '0')}`;
 }
 
-// The wall clock of bin 0: that of the first event, unless a selection begins later.
-const wallOf = (head) => head.begin_wall !== undefined ? head.begin_wall
-	: head.selection ? null : head.recordings.map((r) => r.begin).filter((b) => b).sort()[0];
-
 // Lines of a tooltip for a time.
 export function timeText(head, ns) {
 	return [`${clockText(head, ns).slice(0, -3)} s on the recording's clock`,
-		format.wallClock(wallOf(head), ns)];
+		format.wallClock(head.begin_wall, ns)];
 }

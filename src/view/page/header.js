@@ -57,15 +57,15 @@ export function showHeader(model) {
 	const names = recordings.map((r) => format.fileName(r.file));
 	const commands = distinct(recordings.map((r) => r.command));
 	const first = recordings[0], begin = first && format.wallClock(first.begin, 0);
-	byId('title').textContent = commands || names.join(', ');
-	byId('title').title = commands || recordings.map((r) => r.file).join('\n');
+	byId('title').textContent = names.length > 3 ? format.plural(names.length, 'recording')
+		: names.join(', ');
+	byId('title').title = recordings.map((r) => r.file).join('\n');
 	byId('facts').replaceChildren(
-		...fact('file', !commands ? '' : names.length > 3 ? format.plural(names.length, 'file') : names.join(', '),
-			recordings.map((r) => r.file).join('\n')),
 		...fact('recorded', begin),
 		...fact('for', format.duration(head.bins * head.bin_ns)),
 		...fact('host', distinct(recordings.map((r) => r.host))),
 		...fact('kernel', distinct(recordings.map((r) => r.kernel))),
+		...fact('command', commands, commands),
 		...fact('selected', head.selection),
 		make('div', {}, make('dt', {}, 'events'),
 			make('dd', {}, format.count(head.events_total), ', ', lost(model))),

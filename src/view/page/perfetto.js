@@ -25,7 +25,7 @@ export function showPerfetto(model) {
 		byId('perfetto-saved').hidden = !text;
 		byId('perfetto-name').textContent = name;
 		byId('perfetto-unsaved').hidden = !!text;
-		command.value = selection.all ? head.command : `${head.command} --time ` +
+		command.value = selection.all ? head.command_all : `${head.command} --time ` +
 			`${clockText(head, from * head.bin_ns)},${clockText(head, to * head.bin_ns)}`;
 		byId('perfetto-what').textContent = selection.all ? 'This command makes the trace:'
 			: 'This command makes a trace of the selected time:';

@@ -107,9 +107,9 @@ export class Selection {
 		return this.all ? [0, this.data.head.bins] : [this.from, this.to];
 	}
 
-	// Changes some members.  While something is dragged the address stays; what is done then has a
-	// place in the history, so that the back button undoes it.
-	// What a key or the wheel moves step by step (stepping) has one, too, until something else is done.
+	// Changes some members.  While something is dragged the address stays; the result has a place in
+	// the history, so that the back button undoes it.  What a key or the wheel moves step by step has
+	// one place until something else is done.
 	set(members, { dragging = false, stepping = false } = {}) {
 		const changed = new Set(Object.keys(members).filter((k) => this[k] !== members[k]));
 		Object.assign(this, members);
@@ -176,13 +176,13 @@ export class Selection {
 
 	// Returns the set of the members that changed.
 	readAddress() {
-		const { bin_ns, bins } = this.data.head, before = { ...this };
+		const { bin_ns, bins, pairs } = this.data.head, before = { ...this };
 		const given = new URLSearchParams(location.hash.slice(1));
 		Object.assign(this, DEFAULTS);
 		[this.from, this.to] = readRange(given.get('time'), bin_ns, bins);
 		[this.view0, this.view1] = readRange(given.get('view'), bin_ns, bins);
 		const match = /^(\d+)-(\d+)$/.exec(given.get('duration') ?? '');
-		if (match && +match[1] <= +match[2])
+		if (pairs.length && match && +match[1] <= +match[2])
 			[this.low, this.high] = [+match[1], +match[2]];
 		for (const [member, [word, { read }]] of Object.entries(this.words))
 			if (given.has(word))

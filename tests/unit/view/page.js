@@ -339,6 +339,14 @@ const tests = {
 		return page;
 	},
 
+	async 'without pairs'(browser) {
+		const page = await open(browser, 'losses.html', '#duration=1-2&pair=x');
+		equal('there is no latency', await page.evaluate(`['latency', 'tab-slowest', 'panel-slowest']
+			.map((id) => document.getElementById(id).hidden)`), [true, true, true]);
+		equal('and no selection of it', await text(page, 'parts'), 'everything');
+		return page;
+	},
+
 	async 'names stay text'(browser) {
 		for (const name of ['sample.html', 'hostile.html']) {
 			const page = await open(browser, name);
@@ -444,6 +452,12 @@ const tests = {
 		equal('without a trace, a command', await page.evaluate(
 			'document.getElementById("perfetto-command").value'),
 		'stackonce export perfetto sample.stk --time 1235.567890123,1236.567890123');
+		await page.press('Escape');
+		await page.press('Escape');
+		await page.click('#perfetto-button');
+		equal('of everything, the command for that', await page.evaluate(
+			'document.getElementById("perfetto-command").value'),
+		'stackonce export perfetto --time 1,2 sample.stk');
 		fs.writeFileSync('with.html', fs.readFileSync('sample.html', 'utf8').replace(
 			/(id="perfetto">)/, (all) => `${all}${Buffer.from('a trace').toString('base64')}`));
 		fs.mkdirSync('saved', { recursive: true });

@@ -123,7 +123,8 @@ function makeData(nrCells, nrNodes) {
 		types: [{ name: 'sched:sched_switch', events: total, lost: 1234 },
 			{ name: 'sched:sched_wakeup', events: 0, lost: 0 }, { name: HOSTILE, events: 0, lost: 0 }],
 		pairs: [{ name: 'sample', description: 'a pair', count: 20000, group: HOSTILE }],
-		strings, command: `stackonce export perfetto sample.stk`,
+		strings, command: 'stackonce export perfetto sample.stk',
+		command_all: 'stackonce export perfetto --time 1,2 sample.stk',
 	} };
 }
 
