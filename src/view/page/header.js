@@ -62,7 +62,8 @@ export function showHeader(model) {
 	byId('title').title = recordings.map((r) => r.file).join('\n');
 	byId('facts').replaceChildren(
 		...fact('recorded', begin),
-		...fact('for', format.duration(head.bins * head.bin_ns)),
+		...fact('for', format.duration(recordings.length === 1 ? first.duration_ns
+			: head.bins * head.bin_ns)),
 		...fact('host', distinct(recordings.map((r) => r.host))),
 		...fact('kernel', distinct(recordings.map((r) => r.kernel))),
 		...fact('command', commands, commands),
