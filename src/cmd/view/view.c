@@ -20,18 +20,20 @@
 #include "view/data.h"
 #include "view/page.h"
 #include "view/template.h"
+#include "view_perfetto.h"
 #include "view_text.h"
 
 struct view {
 	struct reading rd;
 	struct pair_kinds pairs;
 	const char *output;
-	bool quiet;
+	bool quiet, no_perfetto;
 	char *name; /* of the output if none is given */
 	struct output *file;
 	struct view_data *data;
 	/* of the head */
 	struct strbuf selection, command, command_all;
+	struct strbuf perfetto;
 	struct view_pair_kind *kinds;
 	char **notes;
 	unsigned int nr_notes;
@@ -50,6 +52,8 @@ static const struct opt options[] = {
 	  OPT_TEXT(struct view, pairs.presets) },
 	PAIR_EVENTS_OPTIONS(struct view, pairs.own, PAIR_HIDDEN),
 	PAIR_KEY_OPTIONS(struct view, pairs.own, PAIR_HIDDEN),
+	{ "--no-perfetto", "no trace for Perfetto in the page",
+	  OPT_FLAG(struct view, no_perfetto) },
 	{ "-q, --quiet", "do not print what was written", OPT_FLAG(struct view, quiet) },
 	HELP_OPTION
 };
@@ -65,6 +69,7 @@ static void view__free(struct view *v)
 	strbuf__free(&v->selection);
 	strbuf__free(&v->command);
 	strbuf__free(&v->command_all);
+	strbuf__free(&v->perfetto);
 	free(v->kinds);
 	for (i = 0; i < v->nr_notes; i++)
 		free(v->notes[i]);
@@ -223,6 +228,7 @@ static int put_page(struct view *v, uint64_t *ret_bytes)
 	const struct view_page page = {
 		.title = strcmp(path, "-") ? last_component(path) : "standard input",
 		.data = &data,
+		.perfetto = &v->perfetto,
 	};
 	struct view_head head;
 	int err;
@@ -353,27 +359,54 @@ static int check_boots(struct view *v)
 	return CMD_OK;
 }
 
-static int make_page(struct view *v)
+/* A second reading, by the command line once more, without the messages of the first one. */
+static int add_perfetto(struct view *v, int argc, char **argv)
+{
+	_cleanup_(view__free) struct view again = { 0 };
+	int code;
+
+	if (v->no_perfetto || !view_perfetto__may_fit(&v->rd, view_data__events(v->data)))
+		return CMD_OK;
+	code = reading__options(&again.rd, &cmd_view, argc, argv) ?:
+		       pair_kinds__complete(&again.pairs, again.rd.command);
+	if (code)
+		return code;
+	again.rd.every = again.pairs.nr;
+	again.rd.one_boot = true;
+	ui__set_log_level(STK_LOG_ERROR);
+	code = view_perfetto__make(&again.rd, &again.pairs, &v->perfetto);
+	ui__set_log_level(STK_LOG_WARN);
+	return code;
+}
+
+static int make_page(struct view *v, int argc, char **argv)
 {
 	int code;
 
-	code = name_output(v)							?:
-		       open_output(v)						?:
-		       reading__open(&v->rd, STK_WANT_EVENTS | STK_WANT_FIELDS) ?:
-		       check_boots(v)						?:
-		       start(v)							?:
-		       add_events(v)						?:
-										  write_page(v);
+	code = name_output(v) ?: open_output(v);
+	if (code)
+		return code;
+	code = reading__open(&v->rd, STK_WANT_EVENTS | STK_WANT_FIELDS) ?: check_boots(v);
+	if (code)
+		return code;
+	code = start(v) ?: add_events(v) ?: add_perfetto(v, argc, argv) ?: write_page(v);
 	return code ?: reading__finish(&v->rd);
 }
 
 static int run(int argc, char **argv)
 {
 	_cleanup_(view__free) struct view v = { .pairs.waits = true };
+	_cleanup_free_ char **again = calloc(argc + 1, sizeof(*argv));
 	const char *page;
 	size_t len;
 	int code;
 
+	if (!again) {
+		log_err(-ENOMEM, "parse the options");
+		return CMD_FAILURE;
+	}
+	/* the parser reorders what it is given */
+	memcpy(again, argv, argc * sizeof(*argv));
 	code = reading__options(&v.rd, &cmd_view, argc, argv);
 	if (code)
 		return code;
@@ -385,7 +418,7 @@ static int run(int argc, char **argv)
 	v.rd.every = v.pairs.nr;
 	/* If the reader exits early, write(2) fails and a message says so. */
 	signal(SIGPIPE, SIG_IGN);
-	return make_page(&v);
+	return make_page(&v, argc, again);
 }
 
 const struct cmd cmd_view = {

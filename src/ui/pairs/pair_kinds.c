@@ -82,8 +82,8 @@ static int add_listed(struct pair_kinds *pk, const char *command)
 	if (!strcmp(list, "none"))
 		return CMD_OK;
 	while (!code && (name = strsep(&rest, ",")))
-		code = pk->waits && !strcmp(name, "offcpu") ? add_offcpu(pk, command) :
-							      add_preset(pk, command, name);
+		code = !strcmp(name, "offcpu") ? add_offcpu(pk, command) :
+						 add_preset(pk, command, name);
 	return code;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Several kinds of pairs that are measured while a recording is read: those of presets, and one
- * that the command line describes.  Without a choice, those of all presets whose events the
- * recording has.
+ * Several kinds of pairs that are measured while a recording is read: those of presets, "offcpu",
+ * from switch to switch of a thread, and one that the command line describes.  Without a choice,
+ * those of all presets whose events the recording has.
  */
 #ifndef UI_PAIR_KINDS_H
 #define UI_PAIR_KINDS_H
@@ -15,10 +15,7 @@ struct pair_kind;
 struct pair_kinds {
 	const char *presets; /* --pairs; NULL: not given */
 	struct pair_query own; /* --start, --end, ... */
-	/*
-	 * The waits of tasks are pairs, too: "offcpu", from switch to switch, and without a choice
-	 * also those of the preset runqueue.
-	 */
+	/* Without a choice, the waits of threads are there, too: "runqueue" and "offcpu". */
 	bool waits;
 	struct export_pairs taker;
 	/* private */

@@ -4,6 +4,7 @@ view.py STACKONCE MAKE_RECORDING SPLIT_RECORDING GOLDEN_DIR
 """
 import collections
 import datetime
+import gzip
 import json
 import os
 import re
@@ -286,6 +287,20 @@ with tempfile.TemporaryDirectory() as directory:
     check_tables("cut", head, tables)
     check("cut", True, head["events_total"] > 100 and
           any("no end" in s for s in head["thinned"]))
+
+    # A trace for Perfetto, as export writes it, if it is small.
+    if "built without" not in subprocess.run([SO, "export", "perfetto", "-o", "/dev/null",
+                                              "small.stk"], capture_output=True, text=True).stderr:
+        for args in (("demo.stk",), ("rmap.stk", "--time", "10%,30%"),
+                     ("latency.stk", "--pairs", "none"), ("segment.0", "segment.1"), ("demo.stk", "--pairs", "offcpu")):
+            _, _, page = view(*args)
+            check(f"{args}: trace", subprocess.run(
+                [SO, "export", "perfetto", "-q", "-o", "-", "--no-symbols", *args],
+                capture_output=True).stdout,
+                  gzip.decompress(view_data.element(page, "perfetto")))
+        for args in (("demo.stk", "--no-perfetto"), ("host.0", "host.1")):
+            _, _, page = view(*args)
+            check(f"{args}: no trace", b"", view_data.element(page, "perfetto"))
 
 
 def cost(*args):
