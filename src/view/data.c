@@ -16,7 +16,7 @@
 int view_data__new(struct stk_reader *r, struct user_names *names, struct view_data **ret_data)
 {
 	_cleanup_(view_data__freep) struct view_data *d = calloc(1, sizeof(*d));
-	uint32_t empty;
+	uint32_t nameless;
 	int err;
 
 	if (!d)
@@ -26,10 +26,12 @@ int view_data__new(struct stk_reader *r, struct user_names *names, struct view_d
 	d->max_cells = 2 * VIEW_MAX_CELLS;
 	d->several_boots = stk_reader__nr_boots(r) > 1;
 	key_table__init(&d->tasks, sizeof(struct view_task), sizeof(uint32_t));
+	key_table__init(&d->cpus, sizeof(struct view_cpu), 0);
 	key_table__init(&d->sources, sizeof(struct view_source), sizeof(uint32_t));
 	key_table__init(&d->places, sizeof(struct view_place), 0);
-	err = string_table__intern(&d->strings, "", &empty) ?:
-		      view_calls__init(&d->calls, r, names, &d->strings);
+	err = view_calls__init(&d->calls, r, names, &d->strings);
+	if (!err && !d->several_boots)
+		err = string_table__intern(&d->hosts, "", &nameless);
 	if (err)
 		return err;
 	*ret_data = take_ptr(d);
@@ -43,7 +45,9 @@ void view_data__free(struct view_data *d)
 	charge(&d->charge, d->r, 0, d->charge.work);
 	view_calls__clear(&d->calls);
 	string_table__clear(&d->strings);
+	string_table__clear(&d->hosts);
 	key_table__clear(&d->tasks);
+	key_table__clear(&d->cpus);
 	key_table__clear(&d->sources);
 	key_table__clear(&d->places);
 	view_cells__clear(&d->cells);
@@ -58,8 +62,9 @@ void view_data__free(struct view_data *d)
 
 static uint64_t memory_of(const struct view_data *d)
 {
-	return string_table__memory(&d->strings) + view_calls__memory(&d->calls) +
-	       key_table__memory(&d->tasks) + key_table__memory(&d->sources) +
+	return string_table__memory(&d->strings) + string_table__memory(&d->hosts) +
+	       view_calls__memory(&d->calls) + key_table__memory(&d->tasks) +
+	       key_table__memory(&d->cpus) + key_table__memory(&d->sources) +
 	       key_table__memory(&d->places) + view_cells__memory(&d->cells) +
 	       view_cells__memory(&d->heat) + view_slowest__memory(&d->slowest) +
 	       view_losses__memory(&d->losses) + d->nr_cut * sizeof(*d->cut) +
@@ -121,14 +126,14 @@ static uint32_t reach_bin(struct view_data *d, uint64_t ts)
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 int view_data__task(struct view_data *d, uint32_t tid, uint32_t pid, const char *comm,
-		    const char *host, uint32_t *ret_task)
+		    uint32_t host, uint32_t *ret_task)
 {
-	struct view_task key = { .tid = tid, .pid = pid };
+	struct view_task key = { .tid = tid, .pid = pid, .host = host };
 	int err;
 
-	err = string_table__intern(&d->strings, comm, &key.comm)	 ?:
-		      string_table__intern(&d->strings, host, &key.host) ?:
-		      key_table__at(&d->tasks, &key, ret_task);
+	err = string_table__intern(&d->strings, comm, &key.comm);
+	if (!err)
+		err = key_table__at(&d->tasks, &key, ret_task);
 	return MIN(err, 0);
 }
 
@@ -139,27 +144,48 @@ static const char *host_of(const struct view_data *d, const struct stk_event *e)
 }
 
 /* The reader keeps names at one address. */
-static int task_of(struct view_data *d, const struct stk_event *e, uint32_t *ret_task)
+static int task_of(struct view_data *d, const struct stk_event *e, uint32_t *ret_task,
+		   uint32_t *ret_host)
 {
-	uint32_t tid = stk_event__tid(e), pid = stk_event__pid(e);
+	uint32_t tid = stk_event__tid(e), pid = stk_event__pid(e), task, host_nr;
 	const char *comm = tid ? stk_event__comm(e) : "<idle>", *host = host_of(d, e);
 	uint32_t at = index__hash(tid) % VIEW_TASK_CACHE;
 	int err;
 
-	if (d->task_cache[at].task && d->task_cache[at].tid == tid &&
-	    d->task_cache[at].pid == pid && d->task_cache[at].comm == comm &&
-	    d->task_cache[at].host == host) {
-		*ret_task = d->task_cache[at].task - 1;
-		return 0;
+	if (!d->task_cache[at].task || d->task_cache[at].tid != tid ||
+	    d->task_cache[at].pid != pid || d->task_cache[at].comm != comm ||
+	    d->task_cache[at].host != host) {
+		err = string_table__intern(&d->hosts, host, &host_nr);
+		err = err ?: view_data__task(d, tid, pid, comm, host_nr, &task);
+		if (err)
+			return err;
+		d->task_cache[at].tid = tid;
+		d->task_cache[at].pid = pid;
+		d->task_cache[at].comm = comm;
+		d->task_cache[at].host = host;
+		d->task_cache[at].task = task + 1;
+		d->task_cache[at].host_nr = host_nr;
 	}
-	err = view_data__task(d, tid, pid, comm, host, ret_task);
-	if (err)
-		return err;
-	d->task_cache[at].tid = tid;
-	d->task_cache[at].pid = pid;
-	d->task_cache[at].comm = comm;
-	d->task_cache[at].host = host;
-	d->task_cache[at].task = *ret_task + 1;
+	*ret_task = d->task_cache[at].task - 1;
+	*ret_host = d->task_cache[at].host_nr;
+	return 0;
+}
+
+static int cpu_of(struct view_data *d, uint32_t host, uint32_t number, uint32_t *ret_cpu)
+{
+	const struct view_cpu key = { .host = host, .number = number };
+	uint32_t at = number % VIEW_CPU_CACHE;
+	int err;
+
+	if (!d->cpu_cache[at].cpu || d->cpu_cache[at].key.host != host ||
+	    d->cpu_cache[at].key.number != number) {
+		err = key_table__at(&d->cpus, &key, ret_cpu);
+		if (err < 0)
+			return err;
+		d->cpu_cache[at].key = key;
+		d->cpu_cache[at].cpu = *ret_cpu + 1;
+	}
+	*ret_cpu = d->cpu_cache[at].cpu - 1;
 	return 0;
 }
 
@@ -209,14 +235,16 @@ static int add_sum(struct view_data *d, const struct view_source *s, uint64_t ts
 int view_data__add(struct view_data *d, const struct stk_event *e)
 {
 	struct view_source s = {
-		.cpu = stk_event__cpu(e),
 		.type = stk_event_type__index(stk_event__type(e)),
 		.kstack = stk_event__kstack(e),
 		.ustack = stk_event__ustack(e),
 	};
+	uint32_t host = 0;
 	int err;
 
-	err = task_of(d, e, &s.task);
+	err = task_of(d, e, &s.task, &host);
+	if (!err)
+		err = cpu_of(d, host, stk_event__cpu(e), &s.cpu);
 	if (!err && s.type >= d->nr_type_events)
 		err = array__reach(&d->type_events, s.type, &d->nr_type_events);
 	if (err)
@@ -246,11 +274,11 @@ static unsigned int bucket_of(uint64_t ns)
 	return bucket;
 }
 
-static int keep_slow(struct view_data *d, const struct export_pair *p, uint32_t task, uint32_t bin,
-		     uint64_t duration)
+static int keep_slow(struct view_data *d, const struct export_pair *p,
+		     const struct view_source *start, uint32_t bin, uint64_t duration)
 {
 	struct view_slow slow = {
-		.start = p->start.ts, .duration = duration, .task = task, .cpu = p->start.cpu
+		.start = p->start.ts, .duration = duration, .task = start->task, .cpu = start->cpu
 	};
 	int err;
 
@@ -270,7 +298,6 @@ int view_data__add_pair(struct view_data *d, const struct export_pair *p)
 	uint64_t duration = MAX(p->end.ts, p->start.ts) - p->start.ts;
 	struct view_source s = {
 		.what = p->kind + 1,
-		.cpu = p->start.cpu,
 		.type = p->start.type,
 		.kstack = p->start.kstack,
 		.ustack = p->start.ustack,
@@ -284,26 +311,34 @@ int view_data__add_pair(struct view_data *d, const struct export_pair *p)
 	d->kind_pairs[p->kind]++;
 	d->pairs++;
 	comm = p->start.tid ? p->start.comm : "<idle>";
-	err = view_data__task(d, p->start.tid, p->start.pid, comm, "", &s.task) ?:
-		      add_sum(d, &s, p->end.ts, duration);
+	err = view_data__task(d, p->start.tid, p->start.pid, comm, 0, &s.task);
+	err = err ?: cpu_of(d, 0, p->start.cpu, &s.cpu);
+	err = err ?: add_sum(d, &s, p->end.ts, duration);
 	if (err)
 		return err;
 	bin = reach_bin(d, p->end.ts);
 	err = view_cells__add(&d->heat, bin, p->kind * VIEW_BUCKETS + bucket_of(duration), 1);
-	return err ?: keep_slow(d, p, s.task, bin, duration);
+	return err ?: keep_slow(d, p, &s, bin, duration);
 }
 
 int view_data__add_loss(struct view_data *d, const struct stk_loss *loss)
 {
-	const struct view_loss l = {
+	struct view_loss l = {
 		.first = loss->first_ts,
 		.last = loss->last_ts,
-		.cpu = loss->cpu == STK_ANY_CPU ? 0 : loss->cpu + 1,
 		.type = loss->type ? stk_event_type__index(loss->type) + 1 : 0,
 		.count = loss->count,
 	};
-	int err;
+	uint32_t cpu;
+	int err = 0;
 
+	/* Of several boots, it is unknown whose CPU it is. */
+	if (loss->cpu != STK_ANY_CPU && !d->several_boots) {
+		err = cpu_of(d, 0, loss->cpu, &cpu);
+		if (err)
+			return err;
+		l.cpu = cpu + 1;
+	}
 	err = view_losses__add(&d->losses, &l, d);
 	return err ?: charge_memory(d);
 }

@@ -35,7 +35,8 @@
  *   cpus          their numbers
  *   types         name, events, lost
  *   pairs         name, description, count; group: what they are grouped by, or null
- *   hosts         only where there are several: an array of names
+ *   hosts         only if the recordings are of several boots: an array of names
+ *   cpu_hosts     only then: the host of each CPU
  *   strings       what numbers of strings mean; any characters
  *   command_all   exports the same to Perfetto
  *   command       the same without --time, so that "--time A,B" may follow

@@ -29,7 +29,13 @@
 
 struct view_task {
 	uint32_t tid, pid;
-	uint32_t comm, host; /* strings */
+	uint32_t comm; /* a string */
+	uint32_t host;
+};
+
+/* CPUs of several boots are others; a damaged recording may have any numbers. */
+struct view_cpu {
+	uint32_t host, number;
 };
 
 /* What is added up, by the numbers of the reader. */
@@ -47,17 +53,25 @@ struct view_place {
 };
 
 #define VIEW_TASK_CACHE 1024
+#define VIEW_CPU_CACHE 256
 
 struct view_data {
 	struct stk_reader *r;
 	struct string_table strings;
+	struct string_table hosts; /* of several boots; else one without a name */
 	struct view_calls calls;
 	struct key_table tasks; /* struct view_task -> task + 1 that stands for it, 0: itself */
 	struct {
 		uint32_t tid, pid;
 		const char *comm, *host;
 		uint32_t task; /* + 1; 0: unused */
+		uint32_t host_nr;
 	} task_cache[VIEW_TASK_CACHE];
+	struct key_table cpus; /* struct view_cpu */
+	struct {
+		struct view_cpu key;
+		uint32_t cpu; /* + 1; 0: unused */
+	} cpu_cache[VIEW_CPU_CACHE];
 	struct key_table sources; /* struct view_source -> number of a place */
 	struct key_table places; /* struct view_place */
 	struct view_cells cells; /* by place */
@@ -95,7 +109,7 @@ int view_data__sort(struct view_data *d);
 void view_data__widen(struct view_data *d, unsigned int shift);
 /* The number of a task, which is added if it is new.  -ENOMEM. */
 int view_data__task(struct view_data *d, uint32_t tid, uint32_t pid, const char *comm,
-		    const char *host, uint32_t *ret_task);
+		    uint32_t host, uint32_t *ret_task);
 /* The bin of a time, as they are now: at most the last one. */
 uint32_t view_data__bin_of(const struct view_data *d, uint64_t ts);
 
@@ -143,7 +157,7 @@ enum view_number_of {
 	OF_TASKS,
 	OF_NODES,
 	OF_FRAMES,
-	OF_HOSTS, /* strings */
+	OF_HOSTS,
 	OF_STRINGS,
 	NR_VIEW_NUMBERS,
 };

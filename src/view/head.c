@@ -18,14 +18,14 @@ static void put_limited(struct json *j, const char *key, uint64_t v)
 	json__u64(j, key, MIN(v, VIEW_MAX_NUMBER));
 }
 
-static void put_strings(struct json *j, const char *key, const struct view_data *d,
+static void put_strings(struct json *j, const char *key, const struct string_table *strings,
 			const struct view_numbers *n)
 {
 	uint32_t i;
 
 	json__array(j, key);
 	for (i = 0; i < n->nr_used; i++) {
-		const struct string_entry *s = &d->strings.v[n->used[i]];
+		const struct string_entry *s = &strings->v[n->used[i]];
 
 		json__bytes(j, NULL, s->s, s->len);
 	}
@@ -230,14 +230,27 @@ static void put_tables(struct json *j, const struct view_tables *t)
 	json__end(j);
 }
 
-static void put_cpus(struct json *j, const struct view_tables *t)
+/* The numbers of the CPUs and, of several boots, their hosts. */
+static void put_cpus(struct json *j, const struct view_tables *t, const struct view_data *d)
 {
 	const struct view_numbers *cpus = &t->numbers[OF_CPUS];
+	const struct view_cpu *cpu;
 	uint32_t i;
 
 	json__array(j, "cpus");
-	for (i = 0; i < cpus->nr_used; i++)
-		json__u64(j, NULL, cpus->used[i]);
+	for (i = 0; i < cpus->nr_used; i++) {
+		cpu = key_table__key(&d->cpus, cpus->used[i]);
+		json__u64(j, NULL, cpu->number);
+	}
+	json__end(j);
+	if (!d->several_boots)
+		return;
+	put_strings(j, "hosts", &d->hosts, &t->numbers[OF_HOSTS]);
+	json__array(j, "cpu_hosts");
+	for (i = 0; i < cpus->nr_used; i++) {
+		cpu = key_table__key(&d->cpus, cpus->used[i]);
+		json__u64(j, NULL, view_tables__of(t, OF_HOSTS, cpu->host));
+	}
 	json__end(j);
 }
 
@@ -259,12 +272,10 @@ void view_tables__put_head(const struct view_tables *t, const struct view_data *
 	json__string(&j, "selection", head->selection);
 	put_thinned(&j, d, head);
 	put_weights(&j, t, head);
-	put_cpus(&j, t);
+	put_cpus(&j, t, d);
 	put_types(&j, t, d);
 	put_pairs(&j, t, d, head);
-	if (d->several_boots)
-		put_strings(&j, "hosts", d, &t->numbers[OF_HOSTS]);
-	put_strings(&j, "strings", d, &t->numbers[OF_STRINGS]);
+	put_strings(&j, "strings", &d->strings, &t->numbers[OF_STRINGS]);
 	json__string(&j, "command", head->command);
 	json__string(&j, "command_all", head->command_all);
 	put_tables(&j, t);

@@ -137,6 +137,12 @@ static void mark_names(struct view_tables *t, const struct view_data *d)
 		mark(t, OF_STRINGS, task->comm);
 		mark(t, OF_HOSTS, task->host);
 	}
+	for (i = 0; i < d->cpus.nr; i++) {
+		const struct view_cpu *cpu = key_table__key(&d->cpus, i);
+
+		if (t->numbers[OF_CPUS].of[i])
+			mark(t, OF_HOSTS, cpu->host);
+	}
 	for (i = d->calls.nodes.nr; i--;) {
 		const struct view_node *node = view_calls__node(&d->calls, i);
 
@@ -155,27 +161,32 @@ static void mark_names(struct view_tables *t, const struct view_data *d)
 	}
 }
 
-static uint32_t nr_cpus(const struct view_data *d)
+static int by_number(const void *a, const void *b, void *ctx)
 {
-	uint32_t i, j, nr = 0;
+	const struct view_cpu *x = key_table__key(ctx, *(const uint32_t *)a);
+	const struct view_cpu *y = key_table__key(ctx, *(const uint32_t *)b);
 
-	for (i = 0; i < d->places.nr; i++)
-		nr = MAX(nr, ((const struct view_place *)key_table__key(&d->places, i))->cpu + 1);
-	for (i = 0; i < d->losses.nr; i++)
-		nr = MAX(nr, d->losses.v[i].cpu);
-	for (i = 0; i < d->slowest.nr_kinds * VIEW_RANGES; i++)
-		for (j = 0; j < d->slowest.ranges[i].nr; j++)
-			nr = MAX(nr, d->slowest.ranges[i].v[j].cpu + 1);
-	return nr;
+	return CMP(x->host, y->host) ?: CMP(x->number, y->number);
+}
+
+/* CPUs appear in any order. */
+static void sort_cpus(struct view_tables *t, const struct view_data *d)
+{
+	struct view_numbers *n = &t->numbers[OF_CPUS];
+	uint32_t i;
+
+	qsort_r(n->used, n->nr_used, sizeof(*n->used), by_number, (void *)&d->cpus);
+	for (i = 0; i < n->nr_used; i++)
+		n->of[n->used[i]] = i + 1;
 }
 
 int view_tables__number(struct view_tables *t, const struct view_data *d)
 {
 	const uint32_t sizes[NR_VIEW_NUMBERS] = {
 		[OF_KINDS] = d->nr_kind_pairs,	[OF_TYPES] = stk_reader__nr_types(d->r),
-		[OF_CPUS] = nr_cpus(d),		[OF_TASKS] = d->tasks.nr,
+		[OF_CPUS] = d->cpus.nr,		[OF_TASKS] = d->tasks.nr,
 		[OF_NODES] = d->calls.nodes.nr, [OF_FRAMES] = d->calls.frames.nr,
-		[OF_HOSTS] = d->strings.nr,	[OF_STRINGS] = d->strings.nr,
+		[OF_HOSTS] = d->hosts.nr,	[OF_STRINGS] = d->strings.nr,
 	};
 	unsigned int i;
 
@@ -188,5 +199,6 @@ int view_tables__number(struct view_tables *t, const struct view_data *d)
 	mark_names(t, d);
 	for (i = 0; i < NR_VIEW_NUMBERS; i++)
 		number_marked(&t->numbers[i]);
+	sort_cpus(t, d);
 	return 0;
 }

@@ -140,7 +140,7 @@ static int merge_tasks(struct view_data *d, uint32_t limit)
 	uint32_t other, i, nr = 0;
 	int err;
 
-	err = view_data__task(d, 0, 0, "(other tasks)", "", &other);
+	err = view_data__task(d, 0, 0, "(other tasks)", 0, &other);
 	if (err)
 		return err;
 	order = calloc(d->tasks.nr, sizeof(*order));

@@ -226,7 +226,7 @@ static int put_page(struct view *v, uint64_t *ret_bytes)
 	_cleanup_(strbuf__free) struct strbuf data = { 0 };
 	const char *path = v->rd.paths[0];
 	const struct view_page page = {
-		.title = strcmp(path, "-") ? last_component(path) : "standard input",
+		.title = strcmp(path, "-") ? last_component(v->rd.path) : "standard input",
 		.data = &data,
 		.perfetto = &v->perfetto,
 	};

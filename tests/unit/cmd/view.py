@@ -89,8 +89,9 @@ def compare_events(what, head, tables, args):
     def bin_of(ts):
         return min(max(ts - begin, 0) // head["bin_ns"], last)
 
+    # of several hosts, it is unknown whose CPU it is
     want = Counter((bin_of(e["ts"]), last if e["end_ts"] is None else bin_of(e["end_ts"]),
-                    e["cpu"], e["event"], e["count"] or 0) for e in losses)
+                    None if "hosts" in head else e["cpu"], e["event"], e["count"] or 0) for e in losses)
     got = Counter((r["begin"], r["end"], head["cpus"][r["cpu"] - 1] if r["cpu"] else None,
                    head["types"][r["type"] - 1]["name"] if r["type"] else None, r["count"])
                   for r in view_data.rows(tables["losses"]))
@@ -245,6 +246,12 @@ with tempfile.TemporaryDirectory() as directory:
     for c in view_data.rows(tables["cells"]):
         got[head["hosts"][tables["tasks"]["host"][c["task"]]]] += c["n"]
     check("hosts: events", events, got)
+    events = Counter((e["host"], e["cpu"]) for e in read_json("script", "--json", "host.0",
+                                                              "host.1") if e["type"] == "event")
+    got = Counter()
+    for cpu, n in zip(tables["cells"]["cpu"], tables["cells"]["n"]):
+        got[(head["hosts"][head["cpu_hosts"][cpu]], head["cpus"][cpu])] += n
+    check("hosts: CPUs", events, got)
     check("hosts: a pair", "stackonce: the recordings are of several boots, in which the same "
           "thread ids mean different tasks: give view --pairs none, or those of one boot at a "
           "time",
