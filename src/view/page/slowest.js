@@ -37,7 +37,7 @@ export class Slowest {
 			{ name: 'Task', value: (i) => model.taskName(slow.task[i]),
 				text: (i) => model.taskName(slow.task[i]) },
 			{ name: 'CPU', number: true, value: (i) => head.cpus[slow.cpu[i]],
-				text: (i) => String(head.cpus[slow.cpu[i]]) },
+				title: 'where it started', text: (i) => String(head.cpus[slow.cpu[i]]) },
 			{ name: 'Group', value: (i) => model.string(slow.value[i]),
 				text: (i) => model.string(slow.value[i]) },
 		];

@@ -65,9 +65,8 @@ export class Timeline {
 			events[cells.task[i]] += cells.n[i];
 		const all = Array.from(events, (_, i) => i).sort((a, b) =>
 			this.model.isMerged(a) - this.model.isMerged(b) || events[b] - events[a] || a - b);
-		const cpus = Array.from(head.cpus, (_, i) => i).sort((a, b) => head.cpus[a] - head.cpus[b]);
 		this.every = [
-			...cpus.map((i) => ({ set: 'cpus', i, name: this.model.cpuName(i) })),
+			...head.cpus.map((_, i) => ({ set: 'cpus', i, name: this.model.cpuName(i) })),
 			...all.map((i) => ({ set: 'tasks', i, name: this.model.taskName(i) })),
 		];
 		this.every.forEach((row, at) => {
