@@ -149,8 +149,8 @@ static int note_what_is_missing(struct view *v)
 	if (v->rd.error)
 		err = note(v, "the recording is damaged: what is behind the damage is missing");
 	else if (totals.bad_blocks)
-		err = note(v, "%" PRIu64 " damaged blocks of the recording are missing",
-			   totals.bad_blocks);
+		err = note(v, "%" PRIu64 " damaged block%s of the recording left out",
+			   totals.bad_blocks, totals.bad_blocks == 1 ? "" : "s");
 	else if (!totals.clean_end)
 		err = note(v, "the recording has no end: its last events may be missing");
 	if (!err && stk_reader__nr_boots(v->rd.reader) > 1)
@@ -207,18 +207,25 @@ static int put_texts(struct view *v)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+static void put_count(struct strbuf *b, uint64_t nr, const char *noun)
+{
+	strbuf__printf(b, "%s %s%s", text__number(nr).s, noun, nr == 1 ? "" : "s");
+}
+
 /* The page on standard output has the line after it on standard error. */
 static void say_what_was_written(const struct view *v, uint64_t bytes)
 {
 	bool is_stdout = !strcmp(v->output, "-");
-	_cleanup_(strbuf__free) struct strbuf name = { 0 };
+	_cleanup_(strbuf__free) struct strbuf text = { 0 };
 
 	if (v->quiet)
 		return;
-	strbuf__text(&name, is_stdout ? "standard output" : v->output);
-	fprintf(is_stdout ? stderr : stdout, "%s: a page of %s with %s events and %s pairs\n",
-		name.s ?: "", text__bytes(bytes).s, text__number(view_data__events(v->data)).s,
-		text__number(view_data__pairs(v->data)).s);
+	strbuf__text(&text, is_stdout ? "standard output" : v->output);
+	strbuf__printf(&text, ": a page of %s with ", text__bytes(bytes).s);
+	put_count(&text, view_data__events(v->data), "event");
+	strbuf__puts(&text, " and ");
+	put_count(&text, view_data__pairs(v->data), "pair");
+	fprintf(is_stdout ? stderr : stdout, "%s\n", text.s ?: "");
 }
 
 static int put_page(struct view *v, uint64_t *ret_bytes)

@@ -6,6 +6,7 @@ import collections
 import datetime
 import gzip
 import json
+import math
 import os
 import re
 import shutil
@@ -135,6 +136,13 @@ def compare_pair(what, head, tables, number, latency, args):
     check(f"{what}: histogram", sum(want.values()), sum(got.values()))
     check(f"{what}: histogram", {k: n for k, n in want.items() if k > 1 and n},
           {k: n for k, n in got.items() if k > 1 and n})
+    filled = {(c["bin"], c["bucket"]) for c in view_data.rows(tables["pair_cells"])
+              if c["pair"] == number}
+    for s in view_data.rows(tables["slow"]):
+        if s["pair"] == number and s["duration"]:
+            end_bin = min((s["start"] + s["duration"]) // head["bin_ns"], head["bins"] - 1)
+            check(f"{what}: cell of a slow pair", True,
+                  (end_bin, math.floor(4 * math.log2(s["duration"]))) in filled)
     slowest = sorted((r for r in records if r["type"] == "slowest"),
                      key=lambda r: (-r["ns"], r["ts"]))[:20]
     begin = int(head["begin_ns"])
