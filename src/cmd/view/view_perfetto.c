@@ -3,10 +3,12 @@
 #include "view_perfetto.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "cleanup.h"
@@ -19,7 +21,8 @@
 /* An event takes at least five bytes, compressed: what has more of them need not be tried. */
 #define MAX_EVENTS (VIEW_PERFETTO_MAX / 5)
 #define MAX_TRACE (64 << 20) /* bytes, not compressed */
-#define LOOK_AT_SIZE 4096 /* events */
+#define LOOK_AT_SIZE 64 /* events; each may be large */
+#define PIECE (64 << 10)
 #define GZIP 16 /* for the window bits of zlib */
 
 #ifdef HAVE_PERFETTO
@@ -113,40 +116,43 @@ static int export_to(struct trace *t, const char *path)
 	return export__perfetto(&src, &output, &summary);
 }
 
+/* Compresses all of the file: Z_STREAM_END, Z_OK if it does not fit, or a negative errno. */
+static int deflate_file(z_stream *z, int fd)
+{
+	_cleanup_free_ Bytef *piece = malloc(PIECE);
+	int how = Z_OK;
+	off_t at = 0;
+	ssize_t n;
+
+	if (!piece)
+		return -ENOMEM;
+	while (how == Z_OK && z->avail_out) {
+		n = pread(fd, piece, PIECE, at);
+		if (n < 0)
+			return -errno;
+		at += n;
+		z->next_in = piece;
+		z->avail_in = n;
+		how = deflate(z, n ? Z_NO_FLUSH : Z_FINISH);
+	}
+	return how;
+}
+
 /* Appends nothing if it would be too much. */
-static int compress_to(const void *data, size_t len, struct strbuf *out)
+static int compress_trace(int fd, struct strbuf *out)
 {
 	_cleanup_free_ Bytef *packed = malloc(VIEW_PERFETTO_MAX);
-	z_stream z = { .next_in = (Bytef *)data,
-		       .avail_in = len,
-		       .next_out = packed,
-		       .avail_out = VIEW_PERFETTO_MAX };
+	z_stream z = { .next_out = packed, .avail_out = VIEW_PERFETTO_MAX };
 	int how;
 
 	if (!packed || deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP,
 				    MAX_MEM_LEVEL - 1, Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;
-	how = deflate(&z, Z_FINISH);
+	how = deflate_file(&z, fd);
 	if (how == Z_STREAM_END)
 		strbuf__add(out, (const char *)packed, z.total_out);
 	deflateEnd(&z);
-	return strbuf__failed(out) ? -ENOMEM : 0;
-}
-
-static int compress_trace(int fd, struct strbuf *out)
-{
-	struct stat st;
-	void *data;
-	int err;
-
-	if (fstat(fd, &st))
-		return -errno;
-	data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (data == MAP_FAILED)
-		return -errno;
-	err = compress_to(data, st.st_size, out);
-	munmap(data, st.st_size);
-	return err;
+	return how < 0 && how != Z_BUF_ERROR ? how : strbuf__failed(out) ? -ENOMEM : 0;
 }
 
 int view_perfetto__make(struct reading *rd, struct pair_kinds *pairs, struct strbuf *out)

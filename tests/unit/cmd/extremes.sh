@@ -111,11 +111,13 @@ check 0 'of 800 events' annotate --children --no-symbols -i deep.stk recurse
 check 0 '^[0-9]{5}' sql -i deep.stk --no-symbols --csv 'SELECT max(length(stack(id))) FROM stacks'
 
 # 4,000 stacks of 512 frames, each of which counts as a function
-for command in 'report --flat' 'report --tree' 'report --folded' 'report --follow'; do
+for command in 'report --flat' 'report --tree' 'report --folded' 'report --follow' 'view -o -'; do
 	# shellcheck disable=SC2086 # a command and its options
 	check 1 "$refused" $command addresses.stk
 done
 check 1 "$refused" diff --all addresses.stk addresses.stk
+check 0 '^view.html: .* 4,000 events and 0 pairs$' view -o view.html many_texts.stk
+check 0 ' 1,000,000 events ' view -o view.html million.stk
 
 # each recording pays for what comparing its own stacks costs
 check 0 '^# b +functions.stk' diff --all --no-symbols deep.stk functions.stk
