@@ -40,7 +40,7 @@ struct export_run {
 
 /* clang-format off */
 static const struct opt options[] = {
-	{ "FORMAT", "see below", OPT_WORD(struct export, format), WORDS_OF(export_formats) },
+	{ "FORMAT", NULL, OPT_WORD(struct export, format), WORDS_OF(export_formats) },
 	READING_OPTIONS(struct export, rd, A_RECORDING),
 	{ "-o, --output OUTPUT", "the file or directory to write; - is standard output",
 	  OPT_TEXT(struct export, output) },

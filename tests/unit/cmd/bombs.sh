@@ -16,7 +16,7 @@ run()
 		ulimit -v 307200
 		ulimit -t 2
 		exec "$so" "$@"
-	) >"$dir/out" 2>"$dir/err"
+	) >/dev/null 2>"$dir/err"
 }
 
 # refused COMMAND NAME: it exceeds the budget, with a message

@@ -154,7 +154,7 @@ want "stacks --json --inline" "outer $(line_of outer) innermost $(line_of innerm
 # ---- annotated source
 "$so" annotate --sysroot root prog.stk outer >out 2>err
 want "annotate" 0 $?
-has "annotate" '^# outer \[prog\]: innermost in 1 of 1 events \(100.00%\)$' out
+has "annotate" '^# outer \[prog\]: innermost in 1 of 1 event \(100.00%\)$' out
 has "annotate" '^# .*/inlined.c$' out
 has "annotate" "^         1  100.00%  *$(line_of outer)  +middle\(\); /\* line outer \*/\$" out
 has "annotate: context" "^ {21} *$(($(line_of outer) - 1))  +depth \+= 3;\$" out
