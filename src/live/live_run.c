@@ -30,7 +30,7 @@ struct live {
 	struct live_pairs *pairs; /* NULL: none were asked for */
 	struct live_screen *screen; /* NULL: text */
 	struct live_view view;
-	unsigned int lines; /* of text */
+	unsigned int rows; /* of text */
 	unsigned int type; /* index of the selected event type + 1; 0: all */
 	uint64_t first_ts, last_ts; /* of the window */
 	uint64_t taken, printed; /* events that were read, and when text was printed */
@@ -212,15 +212,12 @@ static void show_page(struct live *l)
 
 static void print(struct live *l)
 {
-	unsigned int height = l->lines;
-
 	if (l->printed)
 		strbuf__putc(&l->out.b, '\n');
-	l->err = fill(l, live_view__room(l->lines));
-	/* Two lines of text for each group, if there is an interval. */
-	if (l->view.key == LIVE_PAIRS)
-		height += l->view.nr_rows;
-	live_view__text(&l->view, TEXT_WIDTH, height, false, &l->out.b);
+	l->err = fill(l, l->rows);
+	/* A group of pairs may have two lines. */
+	live_view__text(&l->view, TEXT_WIDTH, LIVE_OTHER_LINES + 2 * l->view.nr_rows, false,
+			&l->out.b);
 	l->printed = l->taken;
 }
 
@@ -488,7 +485,7 @@ static int start(struct live *l, const struct live_opts *opts)
 
 int live__run(struct reading *rd, const struct live_opts *opts)
 {
-	struct live l = { .rd = rd, .lines = opts->rows + LIVE_OTHER_LINES };
+	struct live l = { .rd = rd, .rows = opts->rows };
 	int err;
 
 	out__open(&l.out, false);

@@ -313,17 +313,12 @@ static uint64_t event_id(const struct event_cursor *c)
 
 static int next_event(struct event_cursor *c)
 {
-	const struct table_def *def = table_of(c->base.pVtab)->def;
 	int rc;
 
 	c->has_record = false;
-	while ((rc = sql_scan__next(&c->scan, c->base.pVtab, &c->e)) == SQLITE_ROW) {
-		if (def->kind == TABLE_TYPE &&
-		    stk_event_type__index(stk_event__type(c->e)) != def->type)
-			continue;
+	while ((rc = sql_scan__next(&c->scan, c->base.pVtab, &c->e)) == SQLITE_ROW)
 		if (sql_where__passes(&c->where, &c->scan, c->e))
 			return note_event(c);
-	}
 	c->ended = true;
 	sql_scan__close(&c->scan);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
@@ -356,22 +351,6 @@ static int read_tuples(struct event_cursor *c, const char *order)
 	return SQLITE_OK;
 }
 
-/* A table of one event type reads no other events. */
-static int only_type(struct event_cursor *c, const struct table_def *def)
-{
-	unsigned int i;
-
-	if (!c->where.types) {
-		c->where.types = malloc(def->rec->nr_types + 1);
-		if (!c->where.types)
-			return SQLITE_NOMEM;
-		memset(c->where.types, true, def->rec->nr_types + 1);
-	}
-	for (i = 0; i < def->rec->nr_types; i++)
-		c->where.types[i] &= i == def->type;
-	return SQLITE_OK;
-}
-
 static int cursor_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
 			 sqlite3_value **values)
 {
@@ -386,7 +365,7 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 	c->nr_same = 0;
 	rc = sql_where__begin(&c->where, def->rec, strchr(text, '/') + 1, values);
 	if (!rc && def->kind == TABLE_TYPE)
-		rc = only_type(c, def);
+		rc = sql_where__only_type(&c->where, def->rec, def->type);
 	if (rc)
 		return rc;
 	if (c->where.none) {

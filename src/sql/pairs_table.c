@@ -47,8 +47,6 @@ struct pairs_cursor {
 	struct sql_scan scan;
 	char *args[NR_ARGS]; /* NULL: not given */
 	struct pairs *pairs;
-	uint8_t *roles; /* by event type; + 1 */
-	unsigned int nr_roles;
 	struct charge charge;
 	struct pairs_pair pair;
 	const struct pairs_group *group;
@@ -127,7 +125,6 @@ static void clear(struct pairs_cursor *c)
 	sql_scan__close(&c->scan);
 	for (size_t i = 0; i < NR_ARGS; i++)
 		free(c->args[i]);
-	free(c->roles);
 	*c = (struct pairs_cursor){ .base = c->base };
 }
 
@@ -150,17 +147,10 @@ static bool matches(struct pairs_cursor *c, const char *globs, const struct stk_
 
 static unsigned int role_of(void *ctx, const struct stk_event_type *t)
 {
-	unsigned int i = stk_event_type__index(t);
 	struct pairs_cursor *c = ctx;
-	unsigned int role;
 
-	if (i < c->nr_roles && c->roles[i])
-		return c->roles[i] - 1;
-	role = (matches(c, c->args[0], t) ? PAIRS_START : 0) |
+	return (matches(c, c->args[0], t) ? PAIRS_START : 0) |
 	       (matches(c, c->args[1], t) ? PAIRS_END : 0);
-	if (!array__reach(&c->roles, i, &c->nr_roles))
-		c->roles[i] = role + 1;
-	return role;
 }
 
 static int take_pair(void *ctx, const struct pairs_group *group, const struct pairs_pair *pair)
@@ -203,6 +193,9 @@ static int next_pair(struct pairs_cursor *c)
 		if (err == -ENOENT)
 			return sql_error(c->base.pVtab, SQLITE_ERROR,
 					 "pairs(): an event lacks a field of BY or MATCH");
+		if (err == -ENOBUFS)
+			return sql_error(c->base.pVtab, SQLITE_CORRUPT, SQL_OVER_BUDGET,
+					 c->scan.rec->path);
 		if (err || c->no_memory)
 			return SQLITE_NOMEM;
 		if (c->has_pair) {

@@ -209,18 +209,34 @@ static void free_texts(struct where_text *v, unsigned int nr)
 	free(v);
 }
 
+static int all_types(struct sql_where *w, const struct sql_recording *rec)
+{
+	w->types = malloc(rec->nr_types + 1);
+	if (!w->types)
+		return SQLITE_NOMEM;
+	memset(w->types, true, rec->nr_types + 1);
+	return SQLITE_OK;
+}
+
+int sql_where__only_type(struct sql_where *w, const struct sql_recording *rec, unsigned int type)
+{
+	unsigned int i;
+
+	if (!w->types && all_types(w, rec))
+		return SQLITE_NOMEM;
+	for (i = 0; i < rec->nr_types; i++)
+		w->types[i] &= i == type;
+	return SQLITE_OK;
+}
+
 static int add_types(struct sql_where *w, const struct sql_recording *rec,
 		     const struct text_list *l)
 {
 	unsigned int i, k;
 	bool passes;
 
-	if (!w->types) {
-		w->types = malloc(rec->nr_types + 1);
-		if (!w->types)
-			return SQLITE_NOMEM;
-		memset(w->types, true, rec->nr_types + 1);
-	}
+	if (!w->types && all_types(w, rec))
+		return SQLITE_NOMEM;
 	for (i = 0; i < rec->nr_types; i++) {
 		for (k = 0, passes = false; k < l->nr && !passes; k++)
 			passes = matches(&l->v[k], rec->types[i].full_name);

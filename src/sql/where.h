@@ -67,6 +67,8 @@ struct sql_where {
 /* values: those of the plan's conditions.  An SQLite code. */
 int sql_where__begin(struct sql_where *w, struct sql_recording *rec, const char *plan,
 		     sqlite3_value **values);
+/* Of this event type only. */
+int sql_where__only_type(struct sql_where *w, const struct sql_recording *rec, unsigned int type);
 bool sql_where__passes(struct sql_where *w, const struct sql_scan *s, const struct stk_event *e);
 /*
  * Lets the reader of a scan that was just opened leave out what cannot pass; both must live until
