@@ -16,11 +16,14 @@ from export_readers import Export, Facts, formats
 
 SO, MAKE, GOLDEN, JUDGES = map(os.path.realpath, sys.argv[1:5])
 
-Case = collections.namedtuple("Case", "recordings options weight formats", defaults=("", "", ""))
+Case = collections.namedtuple("Case", "recordings options weight formats pairs",
+                              defaults=("", "", "", ""))
 CASES = [
     Case("demo", weight="child_pid"),
     Case("demo", "-e sched_switch,cpu-clock --time 20%,70% --cpu 0"),
     Case("demo", "--filter pid>100 --comm run,gzip,cat", "child_pid"),
+    Case("demo", "--time 10%,80%", formats="perfetto firefox",
+         pairs="--start sched_process_fork --end sched_process_exit --match child_pid=pid"),
     Case("rmap"),
     Case("rmap", "--time 20%,60%"),
     Case("waits"),
@@ -98,9 +101,10 @@ class Commands:
             else:
                 facts.losses.append(line["count"] or 0)
         facts.times = times.times
-        facts.pairs = [(preset, row["count"], row["sum_ns"]) for preset in presets()
-                       for row in self.lines("latency", "--preset", preset)
-                       if row["type"] == "group"]
+        pairs = {"pairs": self.case.pairs.split()} if self.case.pairs else {
+            preset: ["--preset", preset] for preset in presets()}
+        facts.pairs = [(name, row["count"], row["sum_ns"]) for name, options in pairs.items()
+                       for row in self.lines("latency", *options) if row["type"] == "group"]
         facts.lost = self.lines("info", selects=False)[0]["totals"]["lost"]
         return facts
 
@@ -117,8 +121,8 @@ def differences(a, b):
 
 
 def compare(case, name, form):
-    what = f"{name}: {case.recordings} {case.options}"
-    export = Export(SO, name, files(case), case.options.split())
+    what = f"{name}: {case.recordings} {case.options} {case.pairs}"
+    export = Export(SO, name, files(case), [*case.options.split(), *case.pairs.split()])
     want, got = Commands(case).facts(form), Facts()
     form.read(export, got, case.weight)
     for fact in form.facts.split():
