@@ -93,7 +93,7 @@ unchanged "report >>"
 fresh
 "$so" export fsmb trace.stk -o some --filter 'kstack ~ "*futex*"' --time +0,50% 2>err ||
 	fail "export with a selection: $(cat err)"
-grep -qx '1 stacks; time 1234.567890 to 1235.017890' err || fail "its summary is: $(cat err)"
+grep -qx '1 stack; time 1234.567890 to 1235.017890' err || fail "its summary is: $(cat err)"
 [ "$(od -A n -t u4 -j 16 -N 12 some | tr -s ' ')" = ' 2 5 1' ] ||
 	fail "the map has not just stack 2, with one reference"
 "$so" export fsmb -q trace.stk -o none --filter 'nosuch == 1' 2>err && fail "a wrong filter passes"
