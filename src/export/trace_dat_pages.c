@@ -150,6 +150,8 @@ static int begin_page(struct trace_dat_pages *p, struct trace_dat_cpu *c, uint64
 	err = err ?: grow_chunk(p, c);
 	if (err)
 		return err;
+	if (!c->nr_pages && p->lost_anywhere)
+		c->is_lost = c->lost_unknown = true;
 	memcpy(c->chunk + c->page_at, &ts, sizeof(ts));
 	c->len = c->page_at + TRACE_DAT_PAGE_HEAD;
 	c->last_ts = ts;
@@ -267,7 +269,8 @@ int trace_dat_pages__lost(struct trace_dat_pages *p, uint32_t cpu, uint64_t coun
 			add_loss(&p->cpus[cpu], count);
 		return err;
 	}
-	/* on whichever CPU it was: no CPU has a number to show */
+	/* it may have been on any CPU, so none has a number to show */
+	p->lost_anywhere = true;
 	for (i = 0; i < p->nr_used; i++)
 		p->cpus[i].is_lost = p->cpus[i].lost_unknown = true;
 	return stk_reader__charge(p->reader, 0, p->nr_used);

@@ -45,6 +45,7 @@ struct trace_dat_pages {
 	struct trace_dat_cpu *cpus;
 	uint32_t nr_cpus; /* room for so many */
 	uint32_t nr_used; /* the number of the last CPU with events, plus 1 */
+	bool lost_anywhere; /* events, on CPUs that are unknown */
 	uint64_t nr_back; /* entries that are older than the one before */
 	uint64_t memory; /* charged */
 };

@@ -18,6 +18,12 @@ kinds_odd='wakers stalls'
 # shellcheck disable=SC2086 # lists of kinds
 record $kinds $kinds_odd empty
 cp "$golden"/*.stk .
+gunzip -c "$golden/fsmb/trace.txt.gz" >trace.txt
+"$so" import fsmb -q "$golden/fsmb/stack_map_bin" --trace trace.txt \
+	--kallsyms "$golden/fsmb/kallsyms.txt" -o import.stk 2>err || {
+	cat err
+	exit 1
+}
 "$make" large large.stk 20000 500 && "$split" time 2 latency.stk segment &&
 	"$split" hosts 2 latency.stk host && "$odd" late late.stk 10 && "$odd" fields fields.stk &&
 	"$odd" cpus cpus.stk 600 && "$odd" packets packets.stk && "$odd" times times.stk || exit 1
@@ -97,6 +103,8 @@ has 'CPU:0 [34 EVENTS DROPPED]' 'CPU:1 [EVENTS DROPPED]' 'CPU:0 [EVENTS DROPPED]
 [ "$(grep -c DROPPED out)" -eq 3 ] || fail "losses.stk: $(cat out)"
 report --stat
 has 'CPU: 0' 'entries: 0' 'overrun: 34' 'read events: 3' 'CPU: 1' 'overrun: 2' 'read events: 2'
+convert -q --time 0.0000025, losses.stk && report
+has 'CPU:1 [1 EVENTS DROPPED]' 'CPU:0 [EVENTS DROPPED]'
 convert -q small.stk && report --uname
 has 'Linux demo 6.1.0-test unknown'
 report --version
@@ -119,7 +127,7 @@ fi
 selection='demo.stk:-e sched:sched_switch --cpu 0 --time 10%,90%'
 # shellcheck disable=SC2046 # words
 "$python" "$here/trace_dat_equals.py" "$so" "$kshark" $(printf '%s.stk ' $kinds) large.stk \
-	demo.stk rmap.stk late.stk fields.stk cpus.stk packets.stk times.stk \
+	demo.stk rmap.stk import.stk late.stk fields.stk cpus.stk packets.stk times.stk \
 	segment.0,segment.1 "$selection" || fail "the readers have something else"
 # shellcheck disable=SC2046 # words
 "$python" "$here/trace_dat_equals.py" "$so" "" waits.stk $(printf '%s.stk ' $kinds_odd) ||

@@ -311,6 +311,8 @@ def compare(what, recording, trace, is_raw):
 
 def compare_files(files, options):
     path = "trace.dat"
+    if os.path.exists(path):
+        os.remove(path)
     run(SO, "export", "trace.dat", "-q", *options, *files, "-o", path, "--force")
     recording = Recording(files, options)
     what = ",".join(files) + " " + " ".join(options)
