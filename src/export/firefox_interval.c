@@ -76,15 +76,22 @@ int ff_intervals__note(struct ff_intervals *iv, const struct stk_event *e, uint3
 	return stk_reader__charge(iv->src->reader, 2 * sizeof(owner), 0);
 }
 
+/* In recordings of several boots, a pair does not say which of them its thread or CPU is of. */
+static bool has_owner(const struct ff_intervals *iv, const struct export_pair *pair)
+{
+	if (stk_reader__nr_boots(iv->src->reader) > 1)
+		return false;
+	return iv->src->by_thread ? pair->of == PAIR_OF_THREAD :
+				    iv->src->by_cpu && pair->of != PAIR_OF_ANY;
+}
+
 /* The group of the last event of that thread, or of that CPU. */
 static int thread_of(struct ff_intervals *iv, const struct export_pair *pair, uint32_t *ret_thread)
 {
 	const struct export_pair_end *at = &pair->start;
 	struct ff_owner owner = owner_of(iv, at->tid, at->pid, at->cpu);
-	bool belongs = iv->src->by_thread ? pair->of == PAIR_OF_THREAD :
-					    iv->src->by_cpu && pair->of != PAIR_OF_ANY;
 	uint64_t hash;
-	uint32_t i = belongs ? find_owner(iv, &owner, &hash) : INDEX_NONE;
+	uint32_t i = has_owner(iv, pair) ? find_owner(iv, &owner, &hash) : INDEX_NONE;
 
 	if (i == INDEX_NONE)
 		return ff_threads__extra(iv->threads, EXTRA_PAIRS + pair->kind, pair->kind_name,
@@ -222,8 +229,7 @@ static void put_schema(struct json *j, const char *prefix, const char *name,
 	json__array(j, "display");
 	json__string(j, NULL, "marker-chart");
 	json__string(j, NULL, "marker-table");
-	if (fields == loss_fields)
-		json__string(j, NULL, "timeline-overview");
+	json__string(j, NULL, "timeline-overview");
 	json__end(j);
 	json__array(j, "fields");
 	for (; fields->key; fields++) {

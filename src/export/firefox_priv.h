@@ -143,7 +143,6 @@ struct ff_type {
 };
 
 struct ff_types {
-	struct stk_reader *reader;
 	struct ff_frames *frames;
 	struct ff_type *v; /* by index */
 	unsigned int nr;

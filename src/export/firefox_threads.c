@@ -415,6 +415,7 @@ static int put_extra(struct ff_threads *t, const struct ff_thread *thread,
 	json__object(j, NULL);
 	put_thread_head(j, thread->name, &name, &name, true);
 	json__string(j, "tid", thread->name);
+	json__bool(j, "showMarkersInTimeline", true); /* it has no samples to be drawn there */
 	err = put_samples(t, thread, stacks, o) ?: put_markers(t, thread, o);
 	json__end(j);
 	return err;
