@@ -12,7 +12,7 @@
 #include "firefox_priv.h"
 #include "seeded_hash.h"
 
-#define WORK_FRAME 16 /* for stk_reader__charge() */
+#define WORK_FRAME 64 /* of a frame, for stk_reader__charge() */
 #define TEXT_SIZE (1ull << 30) /* of a kernel, at most */
 
 #define BYTES(array, nr) ((uint64_t)(nr) * sizeof(*(array)))

@@ -13,6 +13,13 @@
 static_assert(SPILL_PAYLOAD % sizeof(struct ff_sample) == 0, "pieces have whole samples");
 static_assert(SPILL_PAYLOAD % sizeof(struct ff_marker) == 0, "pieces have whole markers");
 
+/*
+ * A few bytes of a recording may refer to a large record many times.  Beyond what most events take,
+ * the bytes of a marker are work that the recording has to pay for.
+ */
+#define FREE_BYTES 1024
+#define WORK_BYTES 4 /* that cost 1 */
+
 #define DIRECT 8192 /* bytes that are worth a write of their own */
 
 /* Interval markers have both times. */
@@ -93,6 +100,8 @@ int ff_threads__add_marker(struct ff_threads *t, uint32_t number, const struct f
 	int err = find_thread(t, number, &thread);
 	size_t comma;
 
+	if (!err && data->len > FREE_BYTES)
+		err = stk_reader__charge(t->reader, 0, (data->len - FREE_BYTES) / WORK_BYTES);
 	if (err)
 		return err;
 	comma = thread->nr_markers ? 0 : 1;
