@@ -21,7 +21,7 @@ function ramp(names, style, nr) {
 function shades(colour) {
 	return Array.from({ length: SHADES }, (_, i) => {
 		const c = lab(colour);
-		c.l += (i - (SHADES - 1) / 2) * 2.2;
+		c.l += (i - (SHADES - 1) / 2) * 1.6;
 		c.b += (i % 3 - 1) * 4;
 		return c.formatHex();
 	});
