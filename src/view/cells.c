@@ -46,7 +46,8 @@ static void merge(struct view_cells *c)
 {
 	uint32_t i, to = 0;
 
-	memset(c->newest, 0, c->nr_newest * sizeof(*c->newest));
+	if (c->nr_newest)
+		memset(c->newest, 0, c->nr_newest * sizeof(*c->newest));
 	for (i = 0; i < c->nr; i++) {
 		struct view_cell cell = c->v[i];
 		uint32_t newest = c->newest[cell.key];

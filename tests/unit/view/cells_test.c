@@ -105,6 +105,18 @@ static void test_memory(void **state)
 	view_cells__clear(&c);
 }
 
+/* As without pairs: the undefined behaviour sanitizer watches. */
+static void test_empty(void **state)
+{
+	struct view_cells c = { 0 };
+
+	view_cells__widen(&c, 1);
+	assert_int_equal(view_cells__renumber(&c, NULL, 0), 0);
+	view_cells__finish(&c);
+	assert_int_equal(c.nr, 0);
+	view_cells__clear(&c);
+}
+
 static void test_overflow(void **state)
 {
 	struct view_cells c = { 0 };
@@ -123,6 +135,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_overflow),
 	};
 
