@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Writes a recording as a trace.dat file, for trace-cmd report and KernelShark. */
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "cleanup.h"
 #include "formats.h"
 #include "log.h"
+#include "text.h"
 #include "trace_dat_events.h"
 #include "trace_dat_head.h"
 #include "trace_dat_pages.h"
@@ -195,15 +195,17 @@ static void put_summary(const struct trace_dat *d, struct strbuf *summary)
 	for (i = 0; i < d->pages.nr_used; i++)
 		cpus += d->pages.cpus[i].nr_pages != 0;
 	if (d->pages.nr_back)
-		log_warn("times go back %" PRIu64 " times: readers show these events out of order",
-			 d->pages.nr_back);
+		log_warn("readers show %s out of order, at whose times the clock goes back",
+			 text__count(d->pages.nr_back, "event").s);
 	if (d->nr_left_out)
-		log_warn("left out %" PRIu64 " events: KernelShark has ids for %d types only",
-			 d->nr_left_out, TRACE_DAT_MAX_ID - TRACE_DAT_FIRST_ID);
-	strbuf__printf(summary, "%" PRIu64 " events of %u CPUs, %u stacks", d->nr_events, cpus,
-		       d->stacks.nr_written);
+		log_warn("left out %s: KernelShark has ids for %d types only",
+			 text__count(d->nr_left_out, "event").s,
+			 TRACE_DAT_MAX_ID - TRACE_DAT_FIRST_ID);
+	strbuf__printf(summary, "%s of %s, %s", text__count(d->nr_events, "event").s,
+		       text__count(cpus, "CPU").s,
+		       text__count(d->stacks.nr_written, "stack").s);
 	if (d->nr_lost)
-		strbuf__printf(summary, "; %" PRIu64 " events were lost", d->nr_lost);
+		strbuf__printf(summary, "; %s lost", text__count(d->nr_lost, "event").s);
 }
 
 static void trace_dat__clear(struct trace_dat *d)
