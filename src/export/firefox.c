@@ -13,6 +13,7 @@
 #include "firefox_priv.h"
 #include "formats.h"
 #include "log.h"
+#include "query/metadata.h"
 
 /*
  * The version of the format, CHANGELOG-formats.md.  What reads it upgrades older ones, for at least
@@ -122,28 +123,16 @@ static void put_categories(struct json *j)
 	json__end(j);
 }
 
-static bool meta_u64(const struct stk_reader *r, const char *key, uint64_t *ret_value)
-{
-	const char *text = stk_reader__meta(r, key);
-
-	if (!text)
-		return false;
-	*ret_value = strtoull(text, NULL, 10);
-	return true;
-}
-
 /* Where time 0 of the profile, the first event, is on other clocks. */
 static void put_start(const struct firefox *ff, uint64_t zero, struct json *j)
 {
 	const struct stk_reader *r = ff->src->reader;
 	const char *clock = stk_reader__meta(r, "clock") ?: "";
-	uint64_t ts, wall, start = 0;
+	struct wall_clock wall;
+	uint64_t start = 0;
 
-	if (!strcmp(clock, "wall"))
-		start = zero;
-	else if (meta_u64(r, "clock.ts", &ts) && meta_u64(r, "clock.wall_ns", &wall) &&
-		 wall - ts + zero < INT64_MAX)
-		start = wall - ts + zero;
+	if (wall_clock__of(r, &wall) && wall.wall_ns - wall.ts + zero <= INT64_MAX)
+		start = wall.wall_ns - wall.ts + zero;
 	ff_put_ms(json__value(j, "startTime"), start);
 	if (!strcmp(clock, "mono"))
 		json__u64(j, "startTimeAsClockMonotonicNanosecondsSinceBoot", zero);
@@ -197,7 +186,7 @@ static int put_head(struct firefox *ff, const struct export_stacks *stacks)
 	put_release(ff, j);
 	put_meta(ff, "abi", "machine", j);
 	put_meta(ff, "arguments", "cmdline", j);
-	if (meta_u64(ff->src->reader, "cpus", &cpus))
+	if (metadata__u64(ff->src->reader, "cpus", &cpus))
 		json__u64(j, "logicalCPUs", cpus);
 	put_categories(j);
 	json__array(j, "markerSchema");

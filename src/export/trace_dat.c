@@ -202,8 +202,7 @@ static void put_summary(const struct trace_dat *d, struct strbuf *summary)
 			 text__count(d->nr_left_out, "event").s,
 			 TRACE_DAT_MAX_ID - TRACE_DAT_FIRST_ID);
 	strbuf__printf(summary, "%s of %s, %s", text__count(d->nr_events, "event").s,
-		       text__count(cpus, "CPU").s,
-		       text__count(d->stacks.nr_written, "stack").s);
+		       text__count(cpus, "CPU").s, text__count(d->stacks.nr_written, "stack").s);
 	if (d->nr_lost)
 		strbuf__printf(summary, "; %s lost", text__count(d->nr_lost, "event").s);
 }
