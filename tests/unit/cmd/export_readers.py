@@ -258,6 +258,13 @@ def read_ctf(export, facts, weight):
     assert discarded == sum(n or 1 for n in facts.losses), (discarded, facts.losses)
 
 
+def trace_dat_name(name):
+    """The name in trace.dat: that of a function probe begins as its group, f_ or r_."""
+    system, event = name.split(":", 1)
+    event = f"{system}_{event}" if system in ("f", "r") else event
+    return re.sub(r"[^A-Za-z0-9]", "_", event)
+
+
 ENTRY = re.compile(r".*-\d+ +\[\d+\] +(\d+)\.(\d{9}): ([^ ]*):")
 
 
@@ -355,7 +362,7 @@ def formats(judges):
         "trace.dat": Format(read_trace_dat, "events times stacks",
                             None if shutil.which("trace-cmd") else "trace-cmd is missing",
                             lambda frame: (frame["sym"] or "[unknown]").replace(" ", "_"),
-                            lambda name: re.sub(r"[^A-Za-z0-9]", "_", name.split(":", 1)[1]),
+                            trace_dat_name,
                             report=("--kernel",)),
         "perfetto": Format(perfetto.read, "events times stacks weights pairs losses",
                            perfetto.missing, by_name(lambda frame: ""),
