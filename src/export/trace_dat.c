@@ -195,10 +195,10 @@ static void put_summary(const struct trace_dat *d, struct strbuf *summary)
 	for (i = 0; i < d->pages.nr_used; i++)
 		cpus += d->pages.cpus[i].nr_pages != 0;
 	if (d->pages.nr_back)
-		log_warn("readers show %s out of order, at whose times the clock goes back",
-			 text__count(d->pages.nr_back, "event").s);
+		log_warn("times go back %s: readers show these events out of order",
+			 text__count(d->pages.nr_back, "time").s);
 	if (d->nr_left_out)
-		log_warn("left out %s: KernelShark has ids for %d types only",
+		log_warn("left out %s of more types than KernelShark has ids for, %d",
 			 text__count(d->nr_left_out, "event").s,
 			 TRACE_DAT_MAX_ID - TRACE_DAT_FIRST_ID);
 	strbuf__printf(summary, "%s of %s, %s", text__count(d->nr_events, "event").s,
