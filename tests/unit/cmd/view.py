@@ -24,6 +24,13 @@ OFFCPU = ("--start", "sched:sched_switch", "--end", "sched:sched_switch",
 MARKER = 3
 
 
+without_page = subprocess.run([SO, "view", "-o", "/dev/null", os.devnull], capture_output=True,
+                              text=True).stderr
+if "built without the page" in without_page:
+    print(without_page)
+    sys.exit(77)
+
+
 def run(*args, code=0):
     done = subprocess.run([SO, *args], capture_output=True)
     check(f"{args}: exit code", code, done.returncode)
