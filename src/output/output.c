@@ -249,6 +249,8 @@ static int open_output(struct output *o)
 	_cleanup_close_ int fd = -1;
 	int err;
 
+	if (o->opts.fd)
+		return share(o, *o->opts.fd);
 	if (!strcmp(o->path, "-"))
 		return share(o, STDOUT_FILENO);
 	err = place__find(o->path, p);
@@ -284,6 +286,7 @@ int output__open(const struct output_opts *opts, struct output **ret_output)
 	o->fd = o->lock_fd = o->place.dir = -1;
 	o->path = strdup(opts->path);
 	err = o->path ? open_output(o) : log_err(-ENOMEM, "create '%s'", opts->path);
+	o->opts.fd = NULL;
 	/* The inputs have been checked, and the caller's array may be freed before the commit. */
 	o->opts.inputs = NULL;
 	o->opts.nr_inputs = 0;

@@ -19,6 +19,7 @@ struct output;
 
 struct output_opts {
 	const char *path; /* "-": standard output */
+	const int *fd; /* open for writing: used in place of the path, which messages name */
 	const char *const *inputs; /* files that the command reads; entries may be "-" or NULL */
 	unsigned int nr_inputs;
 	mode_t mode; /* of a new file, before the umask; 0: 0666 */

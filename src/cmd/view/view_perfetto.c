@@ -3,7 +3,6 @@
 #include "view_perfetto.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -99,9 +98,9 @@ static bool has_loss(void *ctx, const struct stk_loss *loss)
 	return reading__loss_selected(t->rd, loss);
 }
 
-static int export_to(struct trace *t, const char *path)
+static int export_trace(struct trace *t)
 {
-	const struct output_opts output = { .path = path };
+	const struct output_opts output = { .path = "the trace for Perfetto", .fd = &t->fd };
 	const struct export_source src = {
 		.reader = t->rd->reader,
 		.names = &t->rd->names,
@@ -159,7 +158,6 @@ int view_perfetto__make(struct reading *rd, struct pair_kinds *pairs, struct str
 {
 	_cleanup_close_ int fd = memfd_create("trace", MFD_CLOEXEC);
 	struct trace t = { .rd = rd, .pairs = pairs, .fd = fd };
-	char path[32];
 	int err;
 
 	if (fd < 0) {
@@ -168,10 +166,9 @@ int view_perfetto__make(struct reading *rd, struct pair_kinds *pairs, struct str
 	}
 	if (reading__open(rd, STK_WANT_EVENTS | STK_WANT_FIELDS))
 		return CMD_FAILURE;
-	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
 	err = pair_kinds__start(pairs, rd);
 	if (!err) {
-		err = export_to(&t, path);
+		err = export_trace(&t);
 		/* Without a trace there is still a page. */
 		if (err)
 			return t.is_too_large || err == -ENOBUFS ? CMD_OK : CMD_FAILURE;

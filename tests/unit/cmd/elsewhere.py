@@ -14,7 +14,7 @@ from checks import check, end
 SO, THERE, ROOT = sys.argv[1], sys.argv[2].split(), sys.argv[3]
 VIEWS = ["script --stacks", "script --json --stacks", "report", "report --tree",
          "report --flat --top 0", "report --json --by event,comm", "stacks", "stacks --json",
-         "latency --preset syscalls --stacks", "lifecycle", "futex", "offcpu"]
+         "latency --preset syscalls --stacks", "lifecycle", "futex", "offcpu", "view -o -"]
 NAMELESS = ["info", "info --json", "files", "files --json"]  # do not look up names
 
 
