@@ -31,11 +31,21 @@ function lossRows(model) {
 function lost(model) {
 	const { head, losses } = model.data;
 	const types = head.types.filter((t) => t.lost);
-	const number = Math.max(head.lost_total, losses.count.reduce((sum, n) => sum + n, 0));
+	let number = 0, skipped = 0, rows = 0;
+	losses.count.forEach((n, i) => {
+		if (model.isSkipped(i)) {
+			skipped += n;
+		} else {
+			number += n;
+			rows++;
+		}
+	});
+	number = Math.max(number, head.lost_total);
 	if (!number && !losses.rows)
 		return make('span', {}, '0 lost');
-	return make('details', { class: 'popup lost' },
-		make('summary', {}, number ? `${format.count(number)} lost` : 'events may be lost'),
+	const words = number || !rows ? `${format.count(number)} lost` : 'events may be lost';
+	return make('details', { class: number || rows ? 'popup lost' : 'popup' },
+		make('summary', {}, skipped ? `${words}, ${format.plural(skipped, 'sample')} skipped` : words),
 		make('div', { class: 'box' },
 			make('ul', {}, ...types.map((t) =>
 				make('li', {}, `${format.count(t.lost)} of ${t.name}`))),

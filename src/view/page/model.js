@@ -141,6 +141,12 @@ export class Model {
 		return file ? `${this.frameName(frame)} [${file}]` : this.frameName(frame);
 	}
 
+	// Whether a loss is of samples of the timer that were not taken: no event was lost.
+	isSkipped(i) {
+		const { head, losses } = this.data, type = losses.type[i];
+		return type > 0 && head.types[type - 1].name.startsWith('sample:');
+	}
+
 	// The row of tasks that the page does not have one by one.
 	isMerged(task) {
 		const { tasks } = this.data;

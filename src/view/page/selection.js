@@ -6,8 +6,13 @@ export const KINDS = ['kernel', 'user', 'jit'];
 
 const DEFAULTS = {
 	from: null, to: null, cpus: null, tasks: null, types: null, weight: 0, search: '',
-	kinds: 7, flame: false, inverted: false, zoom: 0, deep: 0, pair: 0, low: null, high: null, view0: null, view1: null,
+	kinds: 7, flame: false, inverted: false, zoom: 0, deep: 0, low: null, high: null,
+	view0: null, view1: null,
 };
+
+// The kind of pairs of which there are most.
+const busiest = (pairs) =>
+	pairs.reduce((best, { count }, i) => count > pairs[best].count ? i : best, 0);
 
 // The words of the address: write() returns null for what is as at the beginning.
 function words(data) {
@@ -28,16 +33,16 @@ function words(data) {
 			return set.size ? set : null;
 		},
 	});
-	const one = (list) => ({
-		write: (i) => i ? list[i] : null,
-		read: ([name]) => Math.max(0, list.indexOf(name)),
+	const one = (list, start) => ({
+		write: (i) => i === start ? null : list[i],
+		read: ([name]) => list.includes(name) ? list.indexOf(name) : start,
 	});
 	return {
 		cpus: ['cpu', numbers(head.cpus.length)],
 		tasks: ['task', numbers(data.tasks.rows)],
 		types: ['type', names(head.types.map((t) => t.name))],
-		weight: ['weight', one(head.weights.map((w) => w.name))],
-		pair: ['pair', one(head.pairs.map((p) => p.name))],
+		weight: ['weight', one(head.weights.map((w) => w.name), 0)],
+		pair: ['pair', one(head.pairs.map((p) => p.name), busiest(head.pairs))],
 		search: ['search', { write: (text) => text || null, read: ([text]) => text }],
 		flame: ['flame', { write: (on) => on ? '1' : null, read: ([on]) => on === '1' }],
 		inverted: ['inverted', {
@@ -85,6 +90,7 @@ export class Selection {
 
 	constructor(data) {
 		this.data = data;
+		this.start = { ...DEFAULTS, pair: busiest(data.head.pairs) };
 		this.words = words(data);
 		this.readAddress();
 		window.addEventListener('hashchange', () => {
@@ -120,7 +126,7 @@ export class Selection {
 	}
 
 	reset() {
-		this.set(DEFAULTS);
+		this.set(this.start);
 	}
 
 	// Adds i to a set or removes it; alone makes it the only one, or selects all again.
@@ -178,7 +184,7 @@ export class Selection {
 	readAddress() {
 		const { bin_ns, bins, pairs } = this.data.head, before = { ...this };
 		const given = new URLSearchParams(location.hash.slice(1));
-		Object.assign(this, DEFAULTS);
+		Object.assign(this, this.start);
 		[this.from, this.to] = readRange(given.get('time'), bin_ns, bins);
 		[this.view0, this.view1] = readRange(given.get('view'), bin_ns, bins);
 		const match = /^(\d+)-(\d+)$/.exec(given.get('duration') ?? '');
@@ -187,6 +193,6 @@ export class Selection {
 		for (const [member, [word, { read }]] of Object.entries(this.words))
 			if (given.has(word))
 				this[member] = read(given.getAll(word));
-		return new Set(Object.keys(DEFAULTS).filter((k) => before[k] !== this[k]));
+		return new Set(Object.keys(this.start).filter((k) => before[k] !== this[k]));
 	}
 }

@@ -265,8 +265,8 @@ export class Timeline {
 
 	#drawLosses(c, axis) {
 		const { losses } = this.model.data;
-		c.fillStyle = colours.lost;
 		for (let i = 0; i < losses.rows; i++) {
+			c.fillStyle = this.model.isSkipped(i) ? colours.dim : colours.lost;
 			const x = axis.x(losses.begin[i]);
 			c.fillRect(x, BARS + 2, Math.max(2, axis.x(losses.end[i] + 1) - x), LOSSES - 3);
 		}
@@ -387,6 +387,7 @@ export function lossText(model, i) {
 	const { head, losses } = model.data, number = losses.count[i];
 	const where = [losses.cpu[i] ? `on ${model.cpuName(losses.cpu[i] - 1)}` : '',
 		losses.type[i] ? `of ${head.types[losses.type[i] - 1].name}` : ''].filter((w) => w);
-	return `${number ? `${format.plural(number, 'event')} lost` : 'events may be lost'} ` +
+	const [noun, verb] = model.isSkipped(i) ? ['sample', 'skipped'] : ['event', 'lost'];
+	return `${number ? `${format.plural(number, noun)} ${verb}` : `${noun}s may be ${verb}`} ` +
 		where.join(' ');
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Sourced, when $so is known, by tests that also run `view`, whose page a build may lack.  They leave
-# that out then, and count as skipped.
+# Sourced, when $so is known, by tests that also run `view`, whose page a build may lack.  They then
+# leave that out, and count as skipped.
 if "${so:?}" view -o /dev/null /dev/null 2>&1 | grep 'built without the page'; then
 	has_page=false
 else

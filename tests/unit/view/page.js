@@ -35,6 +35,13 @@ async function open(browser, name, more = '') {
 	return page;
 }
 
+// The old page is ready, too, and may still be there.
+async function reload(page) {
+	await page.evaluate('delete document.body.dataset.ready; location.reload()');
+	await page.waitFor('document.body?.dataset.ready');
+	await drawn(page);
+}
+
 async function box(page, id) {
 	return page.evaluate(`(() => {
 		const r = document.getElementById('${id}').getBoundingClientRect();
@@ -233,12 +240,20 @@ const tests = {
 			await hash(page));
 		await page.evaluate('document.activeElement.blur()');
 		const zoomed = await pixels(page, 'flame-canvas');
-		await page.evaluate('location.reload()');
-		await page.waitFor('document.body?.dataset.ready');
+		await reload(page);
 		equal('a reload keeps it', await pixels(page, 'flame-canvas'), zoomed);
 		await search(page, said.split(',')[0]);
 		equal('all callers of a function match it', await text(page, 'search-matched'),
 			'100.00% matched');
+		return page;
+	},
+
+	async 'losses'(browser) {
+		const page = await open(browser, 'sample.html');
+		equal('samples are skipped, not lost', await text(page, 'facts .lost summary'),
+			'1,234 lost, 56 samples skipped');
+		check('and have their place', (await text(page, 'facts .lost ul:nth-child(2)'))
+			.includes('56 samples skipped of sample:cpu-clock'));
 		return page;
 	},
 
@@ -257,7 +272,7 @@ const tests = {
 		await page.click('#types-box li:nth-child(2) button');
 		equal('one type', await text(page, 'types-summary'), 'sched:sched_wakeup');
 		await page.click('#parts .part');
-		equal('its button clears it', await text(page, 'types-summary'), 'all 3 types');
+		equal('its button clears it', await text(page, 'types-summary'), 'all 4 types');
 		return page;
 	},
 
@@ -320,9 +335,7 @@ const tests = {
 		equal('all parts are there', before[0].length, 6);
 		await page.press('f');
 		await page.press('f');
-		await page.evaluate('location.reload()');
-		await page.waitFor('document.body?.dataset.ready');
-		await drawn(page);
+		await reload(page);
 		equal('a reload changes nothing', await state(), before);
 		await page.evaluate('location.hash = ""');
 		equal('an empty address selects all', (await parts()).length, 0);
