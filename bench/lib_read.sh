@@ -43,12 +43,29 @@ cost()
 		"$(median <"$work/peak" | awk '{ print $1 / 1024 }')"
 }
 
-# with_recorder COMMAND...: runs the load while COMMAND records.
+# is_recording FILE: stackonce and perf have made it, trace-cmd a file for each CPU
+is_recording()
+{
+	[ -e "$1" ] || [ -e "$1.cpu0" ]
+}
+
+# with_recorder COMMAND... -o FILE ...: runs the load while COMMAND records, which on a busy machine
+# takes long to begin.
 with_recorder()
 {
+	word=
+	for next; do
+		[ "$word" != -o ] || output=$next
+		word=$next
+	done
 	"$@" >"$work/out" 2>"$work/record.err" </dev/null &
 	recorder=$!
 	sleep 3
+	tries=0
+	until is_recording "$output" || ! is_child "$recorder" || [ "$tries" -ge 300 ]; do
+		tries=$((tries + 1))
+		sleep 0.2
+	done
 	is_child "$recorder" && load
 	end_child INT "$recorder"
 	recorder=
