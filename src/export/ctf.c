@@ -112,8 +112,9 @@ static int put_event(struct ctf *c, struct ctf_stream *s, struct ctf_class *clas
 	return ctf_stream__end(s) ?: export_source__charge(c->src, len);
 }
 
-static int add_event(struct ctf *c, const struct stk_event *e)
+static int add_event(void *ctx, const struct stk_event *e)
 {
+	struct ctf *c = ctx;
 	struct ctf_class *class = ctf_classes__of(&c->classes, stk_event__type(e));
 	uint64_t ts = stk_event__ts(e);
 	struct ctf_stream *s;
@@ -130,31 +131,11 @@ static int add_event(struct ctf *c, const struct stk_event *e)
 	return ctf_streams__cpu(&c->streams, stk_event__cpu(e), &s) ?: ctf_stream__lost(s, 0, 1);
 }
 
-static int add_losses(struct ctf *c, uint64_t until)
+static int add_loss(void *ctx, const struct stk_loss *loss)
 {
-	struct stk_loss loss;
-	int n = 0, err = 0;
+	struct ctf *c = ctx;
 
-	while (!err && (n = export_source__next_loss(c->src, until, &loss)) == 1)
-		err = ctf_tables__loss(&c->tables, &loss);
-	return err ?: n == -ENOMEM ? log_err(n, "read the losses") : MIN(n, 0);
-}
-
-/* *ret_damage: why the recording ends early, or 0. */
-static int add_events(struct ctf *c, int *ret_damage)
-{
-	const struct stk_event *e;
-	int n = 0, err = 0;
-
-	while (!err && (n = export_source__next(c->src, &e)) > 0)
-		err = add_losses(c, stk_event__ts(e)) ?: add_event(c, e);
-	if (!err && n == -ECANCELED)
-		return n;
-	/* once the budget is exhausted, nothing more is read */
-	if (!err && n != -ENOBUFS)
-		err = add_losses(c, UINT64_MAX);
-	*ret_damage = err == -ENOBUFS ? export__failed(c->src->reader, "", err) : n;
-	return err == -ENOBUFS ? 0 : err;
+	return ctf_tables__loss(&c->tables, loss);
 }
 
 /* ---- the trace ------------------------------------------------------------------------------- */
@@ -213,6 +194,7 @@ int export__ctf(const struct export_source *src, const struct output_opts *outpu
 		struct strbuf *summary)
 {
 	_cleanup_(ctf__clear) struct ctf c = { .src = src };
+	const struct export_taker taker = { add_event, add_loss, &c };
 	int damage, err;
 
 	c.tables = (struct ctf_tables){ .src = src,
@@ -220,7 +202,7 @@ int export__ctf(const struct export_source *src, const struct output_opts *outpu
 					.max_ts = ctf_metadata__max_ts(src->reader) };
 	err = output_dir__open(output, &kind, &c.dir) ?: make_uuid(c.streams.uuid);
 	c.streams.dir = c.dir;
-	err = err ?: add_events(&c, &damage);
+	err = err ?: export_source__each(src, &taker, &damage);
 	err = err ?: ctf_streams__finish(&c.streams);
 	err = err ?: write_metadata(&c);
 	err = err ?: output_dir__commit(c.dir);

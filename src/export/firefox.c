@@ -305,7 +305,7 @@ static struct firefox *firefox__new(const struct export_source *src, const struc
 	ff->src = ff->frames.src = src;
 	ff->out.output = ff->threads.spill.output = output;
 	ff->out.json.out = &ff->out.text;
-	ff->threads.reader = src->reader;
+	ff->threads.src = src;
 	ff->types.frames = ff->intervals.frames = &ff->frames;
 	ff->intervals.src = src;
 	ff->intervals.threads = &ff->threads;

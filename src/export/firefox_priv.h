@@ -180,7 +180,7 @@ struct ff_thread {
 };
 
 struct ff_threads {
-	struct stk_reader *reader;
+	const struct export_source *src;
 	struct spill spill;
 	struct ff_thread *v; /* by group */
 	struct ff_thread *extra; /* of what belongs to no group, by kind */

@@ -13,13 +13,6 @@
 static_assert(SPILL_PAYLOAD % sizeof(struct ff_sample) == 0, "pieces have whole samples");
 static_assert(SPILL_PAYLOAD % sizeof(struct ff_marker) == 0, "pieces have whole markers");
 
-/*
- * A few bytes of a recording may refer to a large record many times.  Beyond what most events take,
- * the bytes of a marker are work that the recording has to pay for.
- */
-#define FREE_BYTES 1024
-#define WORK_BYTES 4 /* that cost 1 */
-
 #define DIRECT 8192 /* bytes that are worth a write of their own */
 
 /* Interval markers have both times. */
@@ -30,7 +23,7 @@ enum { PHASE_INSTANT, PHASE_INTERVAL };
 static int charge(struct ff_threads *t)
 {
 	uint64_t memory = (uint64_t)t->nr * sizeof(*t->v) + spill__memory(&t->spill);
-	int err = stk_reader__charge(t->reader, (int64_t)(memory - t->charged), 0);
+	int err = stk_reader__charge(t->src->reader, (int64_t)(memory - t->charged), 0);
 
 	if (!err)
 		t->charged = memory;
@@ -100,8 +93,7 @@ int ff_threads__add_marker(struct ff_threads *t, uint32_t number, const struct f
 	int err = find_thread(t, number, &thread);
 	size_t comma;
 
-	if (!err && data->len > FREE_BYTES)
-		err = stk_reader__charge(t->reader, 0, (data->len - FREE_BYTES) / WORK_BYTES);
+	err = err ?: export_source__charge(t->src, data->len);
 	if (err)
 		return err;
 	comma = thread->nr_markers ? 0 : 1;
@@ -467,8 +459,8 @@ int ff_threads__put(struct ff_threads *t, const struct export_stacks *stacks, st
 
 void ff_threads__free(struct ff_threads *t)
 {
-	if (t->reader)
-		stk_reader__charge(t->reader, -(int64_t)t->charged, 0);
+	if (t->src)
+		stk_reader__charge(t->src->reader, -(int64_t)t->charged, 0);
 	spill__free(&t->spill);
 	free(t->v);
 	free(t->extra);

@@ -103,13 +103,33 @@ static inline int export_source__next_loss(const struct export_source *src, uint
 #define EXPORT_FREE_BYTES 1024
 #define EXPORT_WORK_BYTES 4 /* that cost 1 */
 
+static inline int export_source__charge_beyond(const struct export_source *src, size_t bytes,
+					       size_t free_bytes)
+{
+	return bytes > free_bytes ? stk_reader__charge(src->reader, 0,
+						       (bytes - free_bytes) / EXPORT_WORK_BYTES) :
+				    0;
+}
+
 static inline int export_source__charge(const struct export_source *src, size_t bytes)
 {
-	return bytes > EXPORT_FREE_BYTES ?
-		       stk_reader__charge(src->reader, 0,
-					  (bytes - EXPORT_FREE_BYTES) / EXPORT_WORK_BYTES) :
-		       0;
+	return export_source__charge_beyond(src, bytes, EXPORT_FREE_BYTES);
 }
+
+/* A format that takes events and losses one by one; both return 0, or an error that ends it. */
+struct export_taker {
+	int (*event)(void *ctx, const struct stk_event *e);
+	int (*loss)(void *ctx, const struct stk_loss *loss);
+	void *ctx;
+};
+
+/*
+ * Hands out all events, each after the losses that began by then.  *ret_damage: why the recording
+ * ends early, after a message, or 0; what was handed out is to be written.  Returns the first error
+ * of the format, or one after a message.
+ */
+int export_source__each(const struct export_source *src, const struct export_taker *taker,
+			int *ret_damage);
 
 static inline int export_source__count(const struct export_source *src,
 				       struct export_stacks *ret_stacks)

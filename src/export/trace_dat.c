@@ -13,12 +13,7 @@
 #include "trace_dat_stacks.h"
 #include "trace_entry.h"
 
-/*
- * A few bytes of a recording may refer to a large record or stack many times.  Beyond what most
- * events take here, the bytes of an event are work that the recording has to pay for.
- */
-#define FREE_BYTES 512
-#define WORK_BYTES 4 /* that cost 1 */
+#define FREE_BYTES 512 /* of an event, most of which take less here */
 
 struct trace_dat {
 	const struct export_source *src;
@@ -117,8 +112,9 @@ static int note_names(struct trace_dat *d, const struct stk_event *e, struct tra
 	return err == -ENOMEM ? log_err(err, "export") : err;
 }
 
-static int add_event(struct trace_dat *d, const struct stk_event *e)
+static int add_event(void *ctx, const struct stk_event *e)
 {
+	struct trace_dat *d = ctx;
 	struct trace_dat_type *type = trace_dat_types__of(&d->types, stk_event__type(e));
 	uint16_t id = type ? trace_dat_type__id(&d->types, type, has_fields(e)) : 0;
 	size_t bytes = 0;
@@ -138,38 +134,15 @@ static int add_event(struct trace_dat *d, const struct stk_event *e)
 		return err;
 	d->nr_events++;
 	d->pages.cpus[stk_event__cpu(e)].nr_events++;
-	return bytes > FREE_BYTES ?
-		       stk_reader__charge(d->src->reader, 0, (bytes - FREE_BYTES) / WORK_BYTES) :
-		       0;
+	return export_source__charge_beyond(d->src, bytes, FREE_BYTES);
 }
 
-static int add_losses(struct trace_dat *d, uint64_t until)
+static int add_loss(void *ctx, const struct stk_loss *loss)
 {
-	struct stk_loss loss;
-	int n = 0, err = 0;
+	struct trace_dat *d = ctx;
 
-	while (!err && (n = export_source__next_loss(d->src, until, &loss)) == 1) {
-		d->nr_lost += loss.count ?: 1;
-		err = trace_dat_pages__lost(&d->pages, loss.cpu, loss.count);
-	}
-	return err ?: n == -ENOMEM ? log_err(n, "read the losses") : MIN(n, 0);
-}
-
-/* *ret_damage: why the recording ends early, or 0. */
-static int add_events(struct trace_dat *d, int *ret_damage)
-{
-	const struct stk_event *e;
-	int n = 0, err = 0;
-
-	while (!err && (n = export_source__next(d->src, &e)) > 0)
-		err = add_losses(d, stk_event__ts(e)) ?: add_event(d, e);
-	if (!err && n == -ECANCELED)
-		return n;
-	/* once the budget is exhausted, nothing more is read */
-	if (!err && n != -ENOBUFS)
-		err = add_losses(d, UINT64_MAX);
-	*ret_damage = err == -ENOBUFS ? export__failed(d->src->reader, "", err) : n;
-	return err == -ENOBUFS ? 0 : err;
+	d->nr_lost += loss->count ?: 1;
+	return trace_dat_pages__lost(&d->pages, loss->cpu, loss->count);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -225,11 +198,12 @@ int export__trace_dat(const struct export_source *src, const struct output_opts 
 		.stacks = { .src = src },
 		.pages = { .reader = src->reader, .fd = -1, .page_size = TRACE_DAT_PAGE_MIN },
 	};
+	const struct export_taker taker = { add_event, add_loss, &d };
 	int damage, err;
 
 	err = output__open(output, &d.output);
 	d.pages.output = d.output;
-	err = err ?: add_events(&d, &damage);
+	err = err ?: export_source__each(src, &taker, &damage);
 	err = err ?: write_file(&d);
 	if (err)
 		return err;

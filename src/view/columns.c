@@ -9,6 +9,7 @@
 
 #include "cleanup.h"
 #include "data_priv.h"
+#include "query/metadata.h"
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
@@ -277,14 +278,14 @@ static int make_slowest(struct view_tables *t, const struct view_data *d)
 /* What a timer sample stands for, if the recording has any. */
 static uint64_t find_sample_ns(const struct view_data *d)
 {
-	const char *hz = stk_reader__meta(d->r, "samples.hz");
-	uint64_t value = hz ? strtoull(hz, NULL, 10) : 0;
+	uint64_t hz = 0;
 	uint32_t i;
 
-	for (i = 0; i < d->nr_type_events && value; i++)
+	metadata__u64(d->r, "samples.hz", &hz);
+	for (i = 0; i < d->nr_type_events && hz; i++)
 		if (d->type_events[i] &&
 		    stk_event_type__kind(stk_reader__type(d->r, i)) == STK_KIND_SAMPLE)
-			return 1000000000 / value;
+			return 1000000000 / hz;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "data_priv.h"
 #include "json.h"
+#include "query/metadata.h"
 
 #define VERSION 1
 
@@ -34,23 +35,12 @@ static void put_strings(struct json *j, const char *key, const struct string_tab
 
 /* ---- recordings ------------------------------------------------------------------------------ */
 
-static bool meta_u64(const struct stk_reader *r, const char *key, uint64_t *ret_value)
-{
-	const char *text = stk_reader__meta(r, key);
-
-	if (text)
-		*ret_value = strtoull(text, NULL, 10);
-	return text;
-}
-
 /* The wall clock at a time of the recording's clock: ns since 1970; 0: unknown. */
 static uint64_t wall_of(const struct stk_reader *r, uint64_t at)
 {
-	uint64_t ts, wall;
+	struct wall_clock clock;
 
-	return meta_u64(r, "clock.ts", &ts) && meta_u64(r, "clock.wall_ns", &wall) && at >= ts ?
-		       wall + (at - ts) :
-		       0;
+	return wall_clock__of(r, &clock) && at >= clock.ts ? clock.wall_ns + (at - clock.ts) : 0;
 }
 
 static void put_wall(struct json *j, const char *key, uint64_t ns)
@@ -63,17 +53,6 @@ static void put_wall(struct json *j, const char *key, uint64_t ns)
 		json__null(j, key);
 	else
 		json__printf(j, key, "%s.%06uZ", text, (unsigned int)(ns % SECOND_NS / 1000));
-}
-
-/* Times of several boots are those of the wall clock. */
-static uint64_t wall_of_begin(const struct view_data *d)
-{
-	const char *clock = stk_reader__meta(d->r, "clock");
-
-	if (!d->has_begun)
-		return 0;
-	return clock && !strcmp(clock, "wall") ? d->begin :
-						 wall_of(stk_reader__member(d->r, 0), d->begin);
 }
 
 static void put_recordings(struct json *j, const struct view_data *d, const struct view_head *head)
@@ -264,7 +243,7 @@ void view_tables__put_head(const struct view_tables *t, const struct view_data *
 	json__string(&j, "tool", "stackonce " STACKONCE_VERSION);
 	put_recordings(&j, d, head);
 	json__printf(&j, "begin_ns", "%" PRIu64, d->begin);
-	put_wall(&j, "begin_wall", wall_of_begin(d));
+	put_wall(&j, "begin_wall", d->has_begun ? wall_of(d->r, d->begin) : 0);
 	put_limited(&j, "bin_ns", 1ull << MIN(d->shift, 63u));
 	json__u64(&j, "bins", d->nr_bins);
 	put_limited(&j, "events_total", d->events);

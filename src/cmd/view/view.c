@@ -207,11 +207,6 @@ static int put_texts(struct view *v)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void put_count(struct strbuf *b, uint64_t nr, const char *noun)
-{
-	strbuf__printf(b, "%s %s%s", text__number(nr).s, noun, nr == 1 ? "" : "s");
-}
-
 /* The page on standard output has the line after it on standard error. */
 static void say_what_was_written(const struct view *v, uint64_t bytes)
 {
@@ -221,10 +216,9 @@ static void say_what_was_written(const struct view *v, uint64_t bytes)
 	if (v->quiet)
 		return;
 	strbuf__text(&text, is_stdout ? "standard output" : v->output);
-	strbuf__printf(&text, ": a page of %s with ", text__bytes(bytes).s);
-	put_count(&text, view_data__events(v->data), "event");
-	strbuf__puts(&text, " and ");
-	put_count(&text, view_data__pairs(v->data), "pair");
+	strbuf__printf(&text, ": a page of %s with %s and %s", text__bytes(bytes).s,
+		       text__count(view_data__events(v->data), "event").s,
+		       text__count(view_data__pairs(v->data), "pair").s);
 	fprintf(is_stdout ? stderr : stdout, "%s\n", text.s ?: "");
 }
 
