@@ -58,3 +58,39 @@ int temporary__open(int at, const char *dir)
 	return errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT ? open_named(at, dir) :
 									   -errno;
 }
+
+int temporary__write(int fd, const void *data, size_t len, uint64_t at)
+{
+	const char *from = data;
+	ssize_t n;
+
+	while (len) {
+		n = pwrite(fd, from, len, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		from += n;
+		at += n;
+		len -= n;
+	}
+	return 0;
+}
+
+int temporary__read(int fd, void *ret_data, size_t len, uint64_t at)
+{
+	char *to = ret_data;
+	ssize_t n;
+
+	while (len) {
+		n = pread(fd, to, len, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		to += n;
+		at += n;
+		len -= n;
+	}
+	return 0;
+}

@@ -15,6 +15,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "output/output.h"
+#include "temporary.h"
 
 #define FIRST_SIZE 256 /* of a buffer, which doubles until it has a chunk */
 
@@ -49,20 +50,9 @@ static int failed(int err, const char *what)
 
 static int write_at(struct spill *s, const void *data, size_t len, off_t at)
 {
-	const char *p = data;
-	ssize_t n;
+	int err = temporary__write(s->fd - 1, data, len, at);
 
-	while (len) {
-		n = pwrite(s->fd - 1, p, len, at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return failed(n < 0 ? -errno : -EIO, "write");
-		p += n;
-		at += n;
-		len -= n;
-	}
-	return 0;
+	return err ? failed(err, "write") : 0;
 }
 
 static int open_file(struct spill *s)

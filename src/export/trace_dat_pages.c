@@ -11,6 +11,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "output/output.h"
+#include "temporary.h"
 
 /* An entry begins with a word: its length or type in the low 5 bits, then 27 bits of time. */
 #define TYPE_BITS 5
@@ -47,42 +48,6 @@ static int charge(struct trace_dat_pages *p, uint64_t memory)
 
 /* ---- the temporary file ---------------------------------------------------------------------- */
 
-static int write_at(int fd, const void *data, size_t len, uint64_t at)
-{
-	const char *from = data;
-	ssize_t n;
-
-	while (len) {
-		n = pwrite(fd, from, len, (off_t)at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		from += n;
-		at += n;
-		len -= n;
-	}
-	return 0;
-}
-
-static int read_at(int fd, void *ret_data, size_t len, uint64_t at)
-{
-	char *to = ret_data;
-	ssize_t n;
-
-	while (len) {
-		n = pread(fd, to, len, (off_t)at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		to += n;
-		at += n;
-		len -= n;
-	}
-	return 0;
-}
-
 /* Offset 0 stands for no chunk. */
 static int open_file(struct trace_dat_pages *p)
 {
@@ -99,11 +64,11 @@ static int flush(struct trace_dat_pages *p, struct trace_dat_cpu *c)
 
 	if (err)
 		return err;
-	err = write_at(p->fd, &head, sizeof(head), p->end);
-	err = err ?: write_at(p->fd, c->chunk, c->len, p->end + sizeof(head));
+	err = temporary__write(p->fd, &head, sizeof(head), p->end);
+	err = err ?: temporary__write(p->fd, c->chunk, c->len, p->end + sizeof(head));
 	if (!err && c->last_chunk)
-		err = write_at(p->fd, &p->end, sizeof(p->end),
-			       c->last_chunk + offsetof(struct chunk_head, next));
+		err = temporary__write(p->fd, &p->end, sizeof(p->end),
+				       c->last_chunk + offsetof(struct chunk_head, next));
 	if (err)
 		return failed(p, err);
 	c->first_chunk = c->first_chunk ?: p->end;
@@ -319,8 +284,8 @@ static int write_chunks(const struct trace_dat_pages *p, const struct trace_dat_
 
 	while (head.next && !err) {
 		at = head.next;
-		err = read_at(p->fd, &head, sizeof(head), at);
-		err = err ?: read_at(p->fd, chunk, head.len, at + sizeof(head));
+		err = temporary__read(p->fd, &head, sizeof(head), at);
+		err = err ?: temporary__read(p->fd, chunk, head.len, at + sizeof(head));
 		err = err ?: write_chunk(p, chunk, head.page_size, head.len);
 	}
 	return err;
