@@ -25,6 +25,12 @@ struct stk_layout {
  */
 void stk_layout__from_format(const char *format, struct stk_layout *ret_layout);
 
+/* Its bytes without unused columns. */
+static inline size_t stk_layout__size(const struct stk_layout *l)
+{
+	return offsetof(struct stk_layout, col) + l->nr * sizeof(l->col[0]);
+}
+
 /* Where the tail of a record of that length starts: a short one has no columns. */
 static inline uint32_t stk_layout__tail(const struct stk_layout *l, uint32_t len)
 {

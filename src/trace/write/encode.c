@@ -3,7 +3,7 @@
  * Blocks, compression, and the heads of an event block.
  *
  * Heads repeat: the same task hits the same tracepoint from the same place.  So everything but the
- * time is one tuple in a small table per block, and an event is a token and a time.
+ * time is one tuple in a small table per block (batch.h), and an event is a token and a time.
  */
 #include "encode.h"
 
@@ -37,8 +37,8 @@ void encoder__free(struct encoder *enc)
 	bytes_buf__free(&enc->body.raw);
 	free(enc->heads.cuts);
 	free(enc->body.cuts);
-	dict__free(&enc->tuples);
-	dict__free(&enc->entries);
+	record_set__free(&enc->entries);
+	free(enc->numbers);
 	free(enc->tokens);
 	free(enc->order);
 	free(enc->values);
@@ -205,63 +205,45 @@ int encoder__block(struct encoder *enc, uint16_t type, uint32_t aux, const void 
 
 /* ---- heads ----------------------------------------------------------------------------------- */
 
-struct tuple {
-	uint32_t event, task, kstack, ustack, flags, preempt_count, marks;
-};
-#define NR_TUPLE_COLUMNS (sizeof(struct tuple) / sizeof(uint32_t))
+/* Sets the token and the time of each event, as the difference to the event before it. */
+static void set_times(struct encoder *enc, const struct batch *b, struct stk_events_header *eh,
+		      uint64_t *ret_seen)
+{
+	uint64_t prev = b->events[0].ts, min = prev, max = prev, seen = 0;
 
-static int encode_heads(struct encoder *enc, const struct enc_batch *b,
-			struct stk_events_header *eh)
+	eh->first_ts = prev;
+	for (uint32_t i = 0; i < b->nr; i++) {
+		uint64_t ts = b->events[i].ts, delta = bytes_zigzag(ts - prev);
+
+		enc->tokens[i] = b->events[i].tuple;
+		enc->values[i] = delta;
+		seen |= delta;
+		min = MIN(min, ts);
+		max = MAX(max, ts);
+		prev = ts;
+	}
+	eh->min_ts = min;
+	eh->max_ts = max;
+	*ret_seen = seen;
+}
+
+static int encode_heads(struct encoder *enc, const struct batch *b, struct stk_events_header *eh)
 {
 	struct enc_section *s = &enc->heads;
-	uint64_t prev = b->events[0].ts, seen = 0;
+	uint64_t seen;
 	size_t start;
-	int err;
 
-	err = dict__reset(&enc->tuples, b->nr);
-	if (err)
-		return err;
-	eh->first_ts = eh->min_ts = eh->max_ts = prev;
-	for (uint32_t i = 0; i < b->nr; i++) {
-		const struct enc_event *e = &b->events[i];
-		struct tuple t = {
-			.event = e->event,
-			.task = e->task,
-			.kstack = e->kstack,
-			.ustack = e->ustack,
-			.flags = e->flags,
-			.preempt_count = e->preempt_count,
-			.marks = e->marks,
-		};
-		size_t off = enc->tuples.keys.len;
-		int64_t token;
-
-		bytes_put(&enc->tuples.keys, &t, sizeof(t));
-		token = dict__intern(&enc->tuples, off);
-		if (token < 0)
-			return token;
-		enc->tokens[i] = token;
-		enc->values[i] = bytes_zigzag(e->ts - prev);
-		seen |= enc->values[i];
-		prev = e->ts;
-		eh->min_ts = e->ts < eh->min_ts ? e->ts : eh->min_ts;
-		eh->max_ts = e->ts > eh->max_ts ? e->ts : eh->max_ts;
-	}
-
-	bytes_put_varint(&s->raw, enc->tuples.nr);
-	for (size_t c = 0; c < NR_TUPLE_COLUMNS; c++) {
+	set_times(enc, b, eh, &seen);
+	bytes_put_varint(&s->raw, b->nr_tuples);
+	for (unsigned int c = 0; c < BATCH_TUPLE_COLUMNS; c++) {
 		start = s->raw.len;
-		for (uint32_t i = 0; i < enc->tuples.nr; i++) {
-			uint32_t v;
-
-			memcpy(&v, dict__key(&enc->tuples, i) + c * sizeof(v), sizeof(v));
-			bytes_put_varint(&s->raw, v);
-		}
+		for (uint32_t i = 0; i < b->nr_tuples; i++)
+			bytes_put_varint(&s->raw, batch_tuple__value(&b->tuples[i], c));
 		enc_section__cut(s, start);
 	}
-	bytes_put_u8(&s->raw, enc_width(enc->tuples.nr - 1));
+	bytes_put_u8(&s->raw, enc_width(b->nr_tuples - 1));
 	bytes_put_u8(&s->raw, enc_width(seen));
-	enc_put_planes32(s, enc->tokens, b->nr, enc_width(enc->tuples.nr - 1));
+	enc_put_planes32(s, enc->tokens, b->nr, enc_width(b->nr_tuples - 1));
 	put_planes64(s, enc->values, b->nr, enc_width(seen));
 	return s->raw.failed ? -ENOMEM : 0;
 }
@@ -270,7 +252,7 @@ static int encode_heads(struct encoder *enc, const struct enc_batch *b,
 
 static int reserve(struct encoder *enc, const struct enc_batch *b)
 {
-	uint32_t n = b->nr;
+	uint32_t n = b->events->nr;
 
 	if (n > enc->cap) {
 		freep(&enc->tokens);
@@ -283,23 +265,23 @@ static int reserve(struct encoder *enc, const struct enc_batch *b)
 		if (!enc->cap)
 			return -ENOMEM;
 	}
-	if (b->nr_layouts > enc->cap_types) {
+	if (b->nr_types > enc->cap_types) {
 		enc->cap_types = 0;
 		freep(&enc->type_start);
 		freep(&enc->touched);
-		enc->type_start = calloc(2 * b->nr_layouts, sizeof(*enc->type_start));
-		enc->touched = malloc(2 * b->nr_layouts * sizeof(*enc->touched));
+		enc->type_start = calloc(2 * b->nr_types, sizeof(*enc->type_start));
+		enc->touched = malloc(2 * b->nr_types * sizeof(*enc->touched));
 		if (!enc->type_start || !enc->touched)
 			return -ENOMEM;
-		enc->cap_types = 2 * b->nr_layouts;
+		enc->cap_types = 2 * b->nr_types;
 	}
-	return 0;
+	return array__reach(&enc->numbers, b->events->records.nr, &enc->cap_numbers);
 }
 
 int encoder__events(struct encoder *enc, const struct enc_batch *b, struct bytes_buf *out)
 {
 	struct stk_block_header h = { .type = STK_BLOCK_EVENTS, .aux = b->cpu };
-	struct stk_events_header eh = { .count = b->nr, .round = b->round };
+	struct stk_events_header eh = { .count = b->events->nr, .round = b->round };
 	struct enc_section *sections[2] = { &enc->heads, &enc->body };
 	size_t start = out->len;
 	int err;
@@ -309,7 +291,7 @@ int encoder__events(struct encoder *enc, const struct enc_batch *b, struct bytes
 		sections[i]->nr_cuts = 0;
 	}
 	err = reserve(enc, b);
-	err = err ?: encode_heads(enc, b, &eh);
+	err = err ?: encode_heads(enc, b->events, &eh);
 	err = err ?: encoder__body(enc, b);
 	if (err)
 		return err;

@@ -5,26 +5,17 @@
 
 #include <stdint.h>
 
-#include "stackonce.h"
 #include "trace/bytes.h"
-#include "trace/layout.h"
 
-struct enc_event {
-	uint64_t ts;
-	uint32_t event, task, kstack, ustack;
-	uint32_t rec_off, rec_len; /* in the records handed in */
-	uint8_t flags, preempt_count;
-	uint16_t marks;
-};
+struct batch;
+struct batch_type;
 
 struct enc_batch {
 	uint32_t cpu;
 	uint64_t round;
-	const struct enc_event *events;
-	uint32_t nr; /* 1 .. STK_MAX_BLOCK_EVENTS */
-	const uint8_t *records;
-	struct stk_layout *const *layouts; /* by event index */
-	uint32_t nr_layouts;
+	struct batch *events; /* 1 .. STK_MAX_BLOCK_EVENTS */
+	const struct batch_type *types; /* by event index */
+	uint32_t nr_types;
 };
 
 struct encoder;
@@ -32,7 +23,7 @@ struct encoder;
 int encoder__new(int level, struct encoder **ret_encoder);
 void encoder__free(struct encoder *enc);
 
-/* Append a whole EVENTS block to out. */
+/* Append a whole EVENTS block to out.  Notes in the batch which types' records should be raw. */
 int encoder__events(struct encoder *enc, const struct enc_batch *batch, struct bytes_buf *out);
 /* Append a block with this payload, compressed when that is smaller. */
 int encoder__block(struct encoder *enc, uint16_t type, uint32_t aux, const void *payload,

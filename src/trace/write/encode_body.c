@@ -13,21 +13,30 @@
 
 /* One event type's part of a batch. */
 struct part {
-	const struct enc_batch *b;
+	const struct batch *b;
 	const struct stk_layout *l;
-	const uint32_t *order; /* its events */
+	const uint32_t *records; /* of its events: numbers in the batch */
 	uint32_t nr;
+	bool interned; /* equal records have one number */
 	uint8_t coding[STK_MAX_COLUMNS + 1]; /* the last: the tail's */
-	struct stk_column runs[STK_MAX_COLUMNS]; /* adjacent DICT columns, merged */
-	uint32_t nr_runs;
+	struct record_key key; /* the columns in the entries */
 };
 
 static const uint8_t *record_of(const struct part *p, uint32_t i, uint32_t *ret_len)
 {
-	const struct enc_event *e = &p->b->events[p->order[i]];
+	const struct record *r = &p->b->records.v[p->records[i]];
 
-	*ret_len = e->rec_len;
-	return p->b->records + e->rec_off;
+	*ret_len = r->len;
+	return p->b->records.bytes.p + r->off;
+}
+
+static const uint8_t *entry_of(struct encoder *enc, const struct part *p, uint32_t i,
+			       uint32_t *ret_len)
+{
+	const struct record *r = &enc->entries.v[i];
+
+	*ret_len = r->len;
+	return p->b->records.bytes.p + r->off;
 }
 
 static uint8_t *tail_coding(struct part *p)
@@ -35,39 +44,20 @@ static uint8_t *tail_coding(struct part *p)
 	return &p->coding[p->l->nr];
 }
 
-static void set_runs(struct part *p)
+static int64_t intern(struct encoder *enc, const struct part *p, const struct record_key *key,
+		      struct record r)
 {
-	p->nr_runs = 0;
-	for (uint32_t c = 0; c < p->l->nr; c++) {
-		struct stk_column *last = p->nr_runs ? &p->runs[p->nr_runs - 1] : NULL;
+	const uint8_t *base = p->b->records.bytes.p;
+	uint64_t hash;
+	uint32_t i = record_set__find(&enc->entries, base, key, p->b->seed, base + r.off, r, &hash);
 
-		if (p->coding[c] != STK_CODING_DICT)
-			continue;
-		if (last && last->offset + last->size == p->l->col[c].offset)
-			last->size += p->l->col[c].size;
-		else
-			p->runs[p->nr_runs++] = p->l->col[c];
-	}
+	return i != INDEX_NONE ? i : record_set__add(&enc->entries, hash, r);
 }
 
 /* Interns the entry of event i: its length and everything that is not coded apart. */
 static int64_t intern_entry(struct encoder *enc, struct part *p, uint32_t i)
 {
-	struct bytes_buf *keys = &enc->entries.keys;
-	size_t off = keys->len;
-	uint32_t len;
-	const uint8_t *rec = record_of(p, i, &len);
-
-	bytes_put(keys, &len, sizeof(len));
-	if (len >= p->l->fixed)
-		for (uint32_t r = 0; r < p->nr_runs; r++)
-			bytes_put(keys, rec + p->runs[r].offset, p->runs[r].size);
-	if (*tail_coding(p) == STK_CODING_DICT) {
-		uint32_t start = stk_layout__tail(p->l, len);
-
-		bytes_put(keys, rec + start, len - start);
-	}
-	return dict__intern(&enc->entries, off);
+	return intern(enc, p, &p->key, p->b->records.v[p->records[i]]);
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */
@@ -78,10 +68,23 @@ static uint32_t sample_at(const struct part *p, uint32_t k, uint32_t nr_sample)
 	return (uint64_t)k * p->nr / nr_sample;
 }
 
+/* Distinct records in the sample; they are interned, and nothing is coded apart. */
+static uint32_t distinct_records(struct encoder *enc, const struct part *p, uint32_t nr_sample)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t k = 0; k < nr_sample; k++)
+		nr += !enc->numbers[p->records[sample_at(p, k, nr_sample)]]++;
+	for (uint32_t k = 0; k < nr_sample; k++)
+		enc->numbers[p->records[sample_at(p, k, nr_sample)]] = 0;
+	return nr;
+}
+
 static int64_t distinct_entries(struct encoder *enc, struct part *p, uint32_t nr_sample)
 {
-	int64_t err = dict__reset(&enc->entries, nr_sample);
+	int64_t err = 0;
 
+	record_set__clear(&enc->entries);
 	for (uint32_t k = 0; !err && k < nr_sample; k++) {
 		err = intern_entry(enc, p, sample_at(p, k, nr_sample));
 		err = err < 0 ? err : 0;
@@ -93,22 +96,31 @@ static int64_t distinct_entries(struct encoder *enc, struct part *p, uint32_t nr
 static int64_t distinct_values(struct encoder *enc, struct part *p, uint32_t column,
 			       uint32_t nr_sample)
 {
-	int64_t err = dict__reset(&enc->entries, nr_sample);
+	static const struct record_key whole = { .fixed = UINT32_MAX, .tail = true };
+	int64_t err = 0;
 
+	record_set__clear(&enc->entries);
 	for (uint32_t k = 0; !err && k < nr_sample; k++) {
-		size_t off = enc->entries.keys.len;
-		uint32_t len, start, size;
-		const uint8_t *rec = record_of(p, sample_at(p, k, nr_sample), &len);
+		struct record r = p->b->records.v[p->records[sample_at(p, k, nr_sample)]];
+		uint32_t start = stk_layout__tail(p->l, r.len), size = r.len - start;
 
-		start = column < p->l->nr ? p->l->col[column].offset : stk_layout__tail(p->l, len);
-		size = column < p->l->nr ? p->l->col[column].size : len - start;
-		if (column < p->l->nr && len < p->l->fixed)
+		if (column < p->l->nr && r.len < p->l->fixed)
 			continue;
-		bytes_put(&enc->entries.keys, rec + start, size);
-		err = dict__intern(&enc->entries, off);
+		if (column < p->l->nr) {
+			start = p->l->col[column].offset;
+			size = p->l->col[column].size;
+		}
+		r.off += start;
+		r.len = size;
+		err = intern(enc, p, &whole, r);
 		err = err < 0 ? err : 0;
 	}
 	return err ?: enc->entries.nr;
+}
+
+static void set_key(struct part *p)
+{
+	record_key__set(&p->key, p->l, p->coding, STK_CODING_DICT);
 }
 
 /* Removes columns from the entries until there are at most half as many entries as events. */
@@ -119,10 +131,10 @@ static int choose_dict(struct encoder *enc, struct part *p)
 	int64_t n;
 
 	memset(p->coding, STK_CODING_DICT, columns);
-	set_runs(p);
+	set_key(p);
 	if (p->nr <= 16)
 		return 0;
-	n = distinct_entries(enc, p, m);
+	n = p->interned ? distinct_records(enc, p, m) : distinct_entries(enc, p, m);
 	if (n <= m / 2)
 		return n < 0 ? n : 0;
 	for (uint32_t c = 0; c < columns; c++) {
@@ -136,7 +148,7 @@ static int choose_dict(struct encoder *enc, struct part *p)
 	for (;;) {
 		uint32_t worst = columns;
 
-		set_runs(p);
+		set_key(p);
 		n = distinct_entries(enc, p, m);
 		if (n <= m / 2)
 			return n < 0 ? n : 0;
@@ -179,7 +191,7 @@ static void to_planes(const uint8_t *rows, uint32_t n, uint32_t size, bool delta
 	}
 }
 
-/* The coding that compresses the first values best. */
+/* The coding that compresses the values best. */
 static int choose_coding(struct encoder *enc, const uint8_t *rows, uint32_t n, uint32_t size)
 {
 	int64_t best, len;
@@ -187,7 +199,6 @@ static int choose_coding(struct encoder *enc, const uint8_t *rows, uint32_t n, u
 
 	if ((size != 2 && size != 4 && size != 8) || n < 64)
 		return coding;
-	n = n < 1024 ? n : 1024;
 	best = encoder__trial(enc, rows, (size_t)n * size);
 	enc->planes.len = 0;
 	if (best < 0 || !bytes_buf__room(&enc->planes, (size_t)n * size))
@@ -205,16 +216,32 @@ static int choose_coding(struct encoder *enc, const uint8_t *rows, uint32_t n, u
 	return coding;
 }
 
-static void gather_rows(struct encoder *enc, const struct part *p, const struct stk_column *col)
+/* Puts the values of a column into enc->rows, at most max of them. */
+static int gather_rows(struct encoder *enc, const struct part *p, const struct stk_column *col,
+		       uint32_t max)
 {
+	size_t size = col->size;
+	uint8_t *to, *end;
+
 	enc->rows.len = 0;
-	for (uint32_t i = 0; i < p->nr; i++) {
+	to = bytes_buf__room(&enc->rows, MIN(max, p->nr) * size);
+	if (!to)
+		return -ENOMEM;
+	end = to + MIN(max, p->nr) * size;
+	for (uint32_t i = 0; i < p->nr && to < end; i++) {
 		uint32_t len;
 		const uint8_t *rec = record_of(p, i, &len);
 
-		if (len >= p->l->fixed)
-			bytes_put(&enc->rows, rec + col->offset, col->size);
+		if (len < p->l->fixed)
+			continue;
+		if (size == 8)
+			memcpy(to, rec + col->offset, 8);
+		else
+			memcpy(to, rec + col->offset, size);
+		to += size;
 	}
+	enc->rows.len = to - enc->rows.p;
+	return 0;
 }
 
 /* Chooses a coding for every column that is not in the dictionary. */
@@ -226,8 +253,7 @@ static int choose_codings(struct encoder *enc, struct part *p)
 
 		if (p->coding[c] == STK_CODING_DICT)
 			continue;
-		gather_rows(enc, p, &p->l->col[c]);
-		if (enc->rows.failed)
+		if (gather_rows(enc, p, &p->l->col[c], ENC_TRIAL))
 			return -ENOMEM;
 		coding = choose_coding(enc, enc->rows.p, enc->rows.len / size, size);
 		if (coding < 0)
@@ -244,8 +270,8 @@ static int put_column(struct encoder *enc, const struct part *p, uint32_t c)
 	size_t start = raw->len;
 	uint8_t *out;
 
-	gather_rows(enc, p, &p->l->col[c]);
-	if (enc->rows.failed || !(out = bytes_buf__room(raw, enc->rows.len)))
+	if (gather_rows(enc, p, &p->l->col[c], p->nr) ||
+	    !(out = bytes_buf__room(raw, enc->rows.len)))
 		return -ENOMEM;
 	n = enc->rows.len / size;
 	if (p->coding[c] == STK_CODING_ROWS) {
@@ -266,39 +292,86 @@ static int put_column(struct encoder *enc, const struct part *p, uint32_t c)
 static void put_entries(struct encoder *enc, struct part *p)
 {
 	struct bytes_buf *raw = &enc->body.raw;
-	struct dict *d = &enc->entries;
-	size_t start = raw->len, run_off = sizeof(uint32_t);
-	uint32_t len;
+	uint32_t nr = enc->entries.nr, len;
+	size_t start = raw->len;
+	const uint8_t *rec;
 
-	for (uint32_t i = 0; i < d->nr; i++) {
-		memcpy(&len, dict__key(d, i), sizeof(len));
-		bytes_put_varint(raw, len);
-	}
+	for (uint32_t i = 0; i < nr; i++)
+		bytes_put_varint(raw, enc->entries.v[i].len);
 	enc_section__cut(&enc->body, start);
-	/* runs are stored column by column: the columns of a run are adjacent in the key */
 	for (uint32_t c = 0; c < p->l->nr; c++) {
-		uint32_t size = p->l->col[c].size;
-
 		if (p->coding[c] != STK_CODING_DICT)
 			continue;
 		start = raw->len;
-		for (uint32_t i = 0; i < d->nr; i++) {
-			memcpy(&len, dict__key(d, i), sizeof(len));
+		for (uint32_t i = 0; i < nr; i++) {
+			rec = entry_of(enc, p, i, &len);
 			if (len >= p->l->fixed)
-				bytes_put(raw, dict__key(d, i) + run_off, size);
+				bytes_put(raw, rec + p->l->col[c].offset, p->l->col[c].size);
 		}
-		run_off += size;
 		enc_section__cut(&enc->body, start);
 	}
 	if (*tail_coding(p) != STK_CODING_DICT)
 		return;
 	start = raw->len;
-	for (uint32_t i = 0; i < d->nr; i++) {
-		uint32_t tail;
+	for (uint32_t i = 0; i < nr; i++) {
+		rec = entry_of(enc, p, i, &len);
+		bytes_put(raw, rec + stk_layout__tail(p->l, len),
+			  len - stk_layout__tail(p->l, len));
+	}
+	enc_section__cut(&enc->body, start);
+}
 
-		memcpy(&len, dict__key(d, i), sizeof(len));
-		tail = len - stk_layout__tail(p->l, len);
-		bytes_put(raw, dict__key(d, i) + d->entries[i].len - tail, tail);
+static bool is_whole(const struct part *p)
+{
+	for (uint32_t c = 0; c <= p->l->nr; c++)
+		if (p->coding[c] != STK_CODING_DICT)
+			return false;
+	return true;
+}
+
+/* Makes the entries of records that are interned: all that is left to do is to number them. */
+static int number_records(struct encoder *enc, const struct part *p)
+{
+	int64_t nr = 0;
+
+	for (uint32_t i = 0; i < p->nr && nr >= 0; i++) {
+		uint32_t *number = &enc->numbers[p->records[i]];
+
+		if (!*number) {
+			nr = record_set__append(&enc->entries, p->b->records.v[p->records[i]]);
+			*number = nr + 1;
+		}
+		enc->tokens[i] = *number - 1;
+	}
+	for (uint32_t i = 0; i < p->nr; i++)
+		enc->numbers[p->records[i]] = 0;
+	return nr < 0 ? nr : 0;
+}
+
+static int make_entries(struct encoder *enc, struct part *p)
+{
+	int64_t token = 0;
+
+	record_set__clear(&enc->entries);
+	if (p->interned && is_whole(p))
+		return number_records(enc, p);
+	for (uint32_t i = 0; i < p->nr && token >= 0; i++) {
+		token = intern_entry(enc, p, i);
+		enc->tokens[i] = token;
+	}
+	return token < 0 ? token : 0;
+}
+
+static void put_tails(struct encoder *enc, const struct part *p)
+{
+	size_t start = enc->body.raw.len;
+
+	for (uint32_t i = 0; i < p->nr; i++) {
+		uint32_t len;
+		const uint8_t *rec = record_of(p, i, &len);
+
+		bytes_put(&enc->body.raw, rec + stk_layout__tail(p->l, len),
+			  len - stk_layout__tail(p->l, len));
 	}
 	enc_section__cut(&enc->body, start);
 }
@@ -307,21 +380,13 @@ static int encode_part(struct encoder *enc, struct part *p)
 {
 	struct enc_section *s = &enc->body;
 	unsigned int width;
-	size_t start;
 	int err;
 
 	err = choose_dict(enc, p);
 	err = err ?: choose_codings(enc, p);
-	err = err ?: dict__reset(&enc->entries, p->nr);
-	for (uint32_t i = 0; !err && i < p->nr; i++) {
-		int64_t token = intern_entry(enc, p, i);
-
-		enc->tokens[i] = token;
-		err = token < 0 ? token : 0;
-	}
+	err = err ?: make_entries(enc, p);
 	if (err)
 		return err;
-
 	width = enc_width(enc->entries.nr - 1);
 	bytes_put_varint(&s->raw, enc->entries.nr);
 	bytes_put_u8(&s->raw, width);
@@ -331,17 +396,8 @@ static int encode_part(struct encoder *enc, struct part *p)
 	for (uint32_t c = 0; !err && c < p->l->nr; c++)
 		if (p->coding[c] != STK_CODING_DICT)
 			err = put_column(enc, p, c);
-	if (*tail_coding(p) == STK_CODING_ROWS) {
-		start = s->raw.len;
-		for (uint32_t i = 0; i < p->nr; i++) {
-			uint32_t len;
-			const uint8_t *rec = record_of(p, i, &len);
-
-			bytes_put(&s->raw, rec + stk_layout__tail(p->l, len),
-				  len - stk_layout__tail(p->l, len));
-		}
-		enc_section__cut(s, start);
-	}
+	if (*tail_coding(p) == STK_CODING_ROWS)
+		put_tails(enc, p);
 	return s->raw.failed ? -ENOMEM : err;
 }
 
@@ -352,23 +408,29 @@ static int by_index(const void *a, const void *b)
 	return CMP(x, y);
 }
 
-/*
- * Puts the events with fields into enc->order, stably sorted by type; type_start then holds the
- * ends.
- */
-static void sort_by_type(struct encoder *enc, const struct enc_batch *b)
+static uint32_t type_of(const struct batch *b, const struct batch_event *e)
 {
+	return batch_tuple__value(&b->tuples[e->tuple], BATCH_EVENT);
+}
+
+static bool has_fields(const struct batch *b, const struct batch_event *e)
+{
+	return !(batch_tuple__value(&b->tuples[e->tuple], BATCH_MARKS) & STK_MARK_NO_FIELDS);
+}
+
+/*
+ * Puts the records of the events with fields into enc->order, stably sorted by type; type_start
+ * then holds the ends.
+ */
+static void sort_by_type(struct encoder *enc, const struct batch *b)
+{
+	const struct batch_event *e, *end = b->events + b->nr;
 	uint32_t total = 0;
 
 	enc->nr_touched = 0;
-	for (uint32_t i = 0; i < b->nr; i++) {
-		const struct enc_event *e = &b->events[i];
-
-		if (e->marks & STK_MARK_NO_FIELDS)
-			continue;
-		if (!enc->type_start[e->event]++)
-			enc->touched[enc->nr_touched++] = e->event;
-	}
+	for (e = b->events; e < end; e++)
+		if (has_fields(b, e) && !enc->type_start[type_of(b, e)]++)
+			enc->touched[enc->nr_touched++] = type_of(b, e);
 	qsort(enc->touched, enc->nr_touched, sizeof(*enc->touched), by_index);
 	for (uint32_t t = 0; t < enc->nr_touched; t++) {
 		uint32_t n = enc->type_start[enc->touched[t]];
@@ -376,29 +438,31 @@ static void sort_by_type(struct encoder *enc, const struct enc_batch *b)
 		enc->type_start[enc->touched[t]] = total;
 		total += n;
 	}
-	for (uint32_t i = 0; i < b->nr; i++)
-		if (!(b->events[i].marks & STK_MARK_NO_FIELDS))
-			enc->order[enc->type_start[b->events[i].event]++] = i;
+	for (e = b->events; e < end; e++)
+		if (has_fields(b, e))
+			enc->order[enc->type_start[type_of(b, e)]++] = e->record;
 }
 
 int encoder__body(struct encoder *enc, const struct enc_batch *b)
 {
-	struct part p;
+	struct part p = { .b = b->events };
 	uint32_t start = 0;
 	int err = 0;
 
-	sort_by_type(enc, b);
+	sort_by_type(enc, b->events);
 	for (uint32_t t = 0; t < enc->nr_touched; t++) {
 		uint32_t event = enc->touched[t];
 
-		p.b = b;
-		p.l = b->layouts[event];
-		p.order = enc->order + start;
+		p.l = b->types[event].layout;
+		p.records = enc->order + start;
 		p.nr = enc->type_start[event] - start;
+		p.interned = !b->events->raw[event];
 		start = enc->type_start[event];
 		enc->type_start[event] = 0;
-		if (!err)
-			err = encode_part(enc, &p);
+		if (err)
+			continue;
+		err = encode_part(enc, &p);
+		b->events->raw[event] = !is_whole(&p);
 	}
 	return err;
 }

@@ -5,11 +5,12 @@
 
 #include <zstd.h>
 
+#include "batch.h"
 #include "encode.h"
-#include "trace/dict.h"
 
 #define ENC_CUT_MIN 1024 /* columns of at least this size get their own compression tables */
-#define ENC_SAMPLE 256 /* events looked at to choose the codings of a type's columns */
+#define ENC_SAMPLE 256 /* events looked at to choose the columns of a type's entries */
+#define ENC_TRIAL 1024 /* values compressed to choose the coding of a column */
 
 /*
  * Raw bytes of a section.  Cuts are positions where the compressor starts a new zstd block inside
@@ -25,10 +26,12 @@ struct encoder {
 	ZSTD_CCtx *zstd;
 	int level;
 	struct enc_section heads, body;
-	struct dict tuples, entries;
+	struct record_set entries; /* of a type's part */
 	uint32_t *tokens, *order; /* per event of the batch */
 	uint64_t *values;
 	uint32_t cap; /* of the three arrays above */
+	uint32_t *numbers; /* entry + 1 by record of the batch; all zero between parts */
+	uint32_t cap_numbers;
 	uint32_t *type_start; /* per event index; all zero between batches */
 	uint32_t cap_types;
 	uint32_t *touched, nr_touched; /* event indexes of the batch, ascending */

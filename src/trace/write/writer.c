@@ -19,11 +19,13 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "log.h"
+#include "seeded_hash.h"
 
 #define BATCH_EVENTS 16384u /* events per block, with few CPUs */
 #define BATCH_EVENTS_ALL (256u << 10) /* limit for the blocks of all CPUs together */
 #define BATCH_EVENTS_MIN 1024u
 #define BATCH_BYTES (1u << 20) /* of records per block */
+#define EVENT_BYTES 40 /* of an event without its record, where a reader holds it */
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
@@ -98,16 +100,16 @@ static int write_header(struct stk_writer *w)
 
 static int add_cpus(struct stk_writer *w, uint32_t nr)
 {
-	struct wr_cpu *p;
+	struct batch *p;
 
 	if (nr > STK_MAX_CPUS)
 		return -EINVAL;
 	p = realloc(w->cpus, nr * sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	memset(p + w->nr_cpus, 0, (nr - w->nr_cpus) * sizeof(*p));
 	w->cpus = p;
-	w->nr_cpus = nr;
+	while (w->nr_cpus < nr)
+		batch__init(&w->cpus[w->nr_cpus++], w->seed);
 	w->batch_events = MAX(BATCH_EVENTS_MIN, MIN(BATCH_EVENTS, BATCH_EVENTS_ALL / nr));
 	return 0;
 }
@@ -134,6 +136,7 @@ int stk_writer__new(int fd, const struct stk_writer_opts *opts, struct stk_write
 	w->stack_budget = opts->stack_budget;
 	w->first_stack = w->task_base = 1;
 	w->nodes_written = 1;
+	w->seed = seeded_hash__seed();
 	if (fstat(fd, &st) < 0)
 		return log_err(-errno, "stat recording");
 	w->seekable = S_ISREG(st.st_mode);
@@ -174,19 +177,19 @@ void stk_writer__free(struct stk_writer *w)
 	bytes_buf__free(&w->group);
 	bytes_buf__free(&w->blocks);
 	bytes_buf__free(&w->scratch);
-	for (uint32_t i = 0; i < w->nr_types; i++)
-		free(w->layouts[i]);
-	free(w->layouts);
+	for (uint32_t i = 0; i < w->nr_types; i++) {
+		free(w->event_types[i].layout);
+		free(w->event_types[i].key);
+	}
+	free(w->event_types);
 	free(w->handed_in);
 	free(w->in_file);
 	dict__free(&w->task_dict);
 	tree__free(&w->tree);
 	free(w->node_stack);
 	free(w->stacks);
-	for (uint32_t i = 0; i < w->nr_cpus; i++) {
-		free(w->cpus[i].events);
-		bytes_buf__free(&w->cpus[i].records);
-	}
+	for (uint32_t i = 0; i < w->nr_cpus; i++)
+		batch__free(&w->cpus[i]);
 	free(w->cpus);
 	free(w);
 }
@@ -195,69 +198,46 @@ void stk_writer__free(struct stk_writer *w)
 
 static int encode_cpu(struct stk_writer *w, uint32_t cpu)
 {
-	struct wr_cpu *c = &w->cpus[cpu];
+	struct batch *b = &w->cpus[cpu];
 	struct enc_batch batch = { .cpu = cpu,
 				   .round = w->round,
-				   .events = c->events,
-				   .nr = c->nr,
-				   .records = c->records.p,
-				   .layouts = w->layouts,
-				   .nr_layouts = w->nr_types };
+				   .events = b,
+				   .types = w->event_types,
+				   .nr_types = w->nr_types };
 	size_t before = w->blocks.len;
 	int err;
 
-	if (!c->nr)
+	if (!b->nr)
 		return 0;
 	err = encoder__events(w->enc, &batch, &w->blocks);
 	if (err)
 		return wr_fail(w, log_err(err, "encode events of cpu %u", cpu));
 	w->stats.event_bytes += w->blocks.len - before;
-	c->nr = 0;
-	c->records.len = 0;
+	batch__clear(b);
 	return 0;
 }
 
 int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 {
-	static const uint8_t zero[STK_RECORD_HEAD];
-	uint32_t len = e->record_len;
-	struct wr_cpu *c;
+	struct batch *b;
 	int err;
 
 	if (w->err)
 		return w->err;
-	if (e->event >= w->nr_types || len > STK_MAX_RECORD)
+	if (e->event >= w->nr_types || e->record_len > STK_MAX_RECORD)
 		return -EINVAL;
 	if (e->cpu >= w->nr_cpus) {
 		err = add_cpus(w, e->cpu + 1);
 		if (err)
 			return err;
 	}
-	c = &w->cpus[e->cpu];
-	if (c->nr >= w->batch_events || c->records.len >= BATCH_BYTES) {
+	b = &w->cpus[e->cpu];
+	if (b->nr >= w->batch_events || b->record_bytes >= BATCH_BYTES) {
 		err = encode_cpu(w, e->cpu);
 		if (err)
 			return err;
 	}
-	if (array__grow(&c->events, c->nr, &c->cap))
-		return wr_fail(w, -ENOMEM);
-	c->events[c->nr++] = (struct enc_event){
-		.ts = e->ts,
-		.event = e->event,
-		.task = e->task,
-		.kstack = e->kstack,
-		.ustack = e->ustack,
-		.flags = e->flags,
-		.preempt_count = e->preempt_count,
-		.marks = e->marks,
-		.rec_off = c->records.len,
-		.rec_len = MAX(len, sizeof(zero)),
-	};
-	if (len >= sizeof(zero))
-		bytes_put(&c->records, e->record, len);
-	else
-		bytes_put(&c->records, zero, sizeof(zero));
-	if (c->records.failed)
+	if (batch__add(b, w->event_types, w->nr_types, e))
 		return wr_fail(w, -ENOMEM);
 	w->max_ts = MAX(w->max_ts, e->ts);
 	w->stats.events++;
@@ -288,7 +268,7 @@ size_t stk_writer__pending(const struct stk_writer *w)
 	size_t sum = w->blocks.len + w->losses.len;
 
 	for (uint32_t i = 0; i < w->nr_cpus; i++)
-		sum += w->cpus[i].nr * sizeof(struct enc_event) + w->cpus[i].records.len;
+		sum += w->cpus[i].nr * (uint64_t)EVENT_BYTES + w->cpus[i].record_bytes;
 	return sum;
 }
 

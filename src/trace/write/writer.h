@@ -111,7 +111,10 @@ struct stk_writer_loss {
  */
 int stk_writer__loss(struct stk_writer *w, const struct stk_writer_loss *loss);
 
-/* Bytes of memory held by events that wait for the end of the round. */
+/*
+ * Bytes that the events of this round need in a reader's memory, which holds two rounds; here they
+ * need less.
+ */
 size_t stk_writer__pending(const struct stk_writer *w);
 
 /*

@@ -3,17 +3,12 @@
 #ifndef TRACE_WRITER_PRIV_H
 #define TRACE_WRITER_PRIV_H
 
+#include "batch.h"
 #include "encode.h"
 #include "strbuf.h"
 #include "trace/dict.h"
 #include "trace/tree.h"
 #include "writer.h"
-
-struct wr_cpu {
-	struct enc_event *events;
-	uint32_t nr, cap;
-	struct bytes_buf records;
-};
 
 struct wr_stack {
 	uint32_t node, generation;
@@ -45,9 +40,9 @@ struct stk_writer {
 	struct bytes_buf blocks; /* finished event blocks */
 	struct bytes_buf scratch;
 
-	struct stk_layout **layouts;
+	struct batch_type *event_types;
 	uint64_t *handed_in, *in_file; /* events, by type */
-	uint32_t nr_types, cap_layouts, cap_handed_in, cap_in_file;
+	uint32_t nr_types, cap_event_types, cap_handed_in, cap_in_file;
 	struct dict task_dict;
 	uint32_t task_base; /* number of the dictionary's task n is task_base + n */
 
@@ -63,8 +58,9 @@ struct stk_writer {
 	uint32_t first_stack; /* number of stacks[0] */
 	uint32_t empty_stack;
 
-	struct wr_cpu *cpus;
+	struct batch *cpus;
 	uint32_t nr_cpus, batch_events;
+	uint64_t seed; /* of hashes */
 	uint64_t round, max_ts;
 };
 

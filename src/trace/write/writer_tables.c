@@ -75,23 +75,35 @@ int stk_writer__meta(struct stk_writer *w, const char *key, const char *value)
 	return wr_close_table(w, STK_BLOCK_META, &w->meta);
 }
 
-static int add_layout(struct stk_writer *w, const char *format)
+/* A copy of what a table of columns uses of its space. */
+static void *copy_used(const void *table, size_t used)
 {
-	struct stk_layout parsed, *l;
-	size_t size;
+	void *copy = malloc(used);
 
-	if (array__grow(&w->layouts, w->nr_types, &w->cap_layouts) ||
+	return copy ? memcpy(copy, table, used) : NULL;
+}
+
+static int add_event_type(struct stk_writer *w, const char *format)
+{
+	struct stk_layout layout;
+	struct record_key key;
+	struct batch_type t;
+
+	if (array__grow(&w->event_types, w->nr_types, &w->cap_event_types) ||
 	    array__grow(&w->handed_in, w->nr_types, &w->cap_handed_in) ||
 	    array__grow(&w->in_file, w->nr_types, &w->cap_in_file))
 		return -ENOMEM;
-	stk_layout__from_format(format, &parsed);
-	size = offsetof(struct stk_layout, col) + parsed.nr * sizeof(parsed.col[0]);
-	l = malloc(size);
-	if (!l)
+	stk_layout__from_format(format, &layout);
+	record_key__set(&key, &layout, NULL, 0);
+	t.layout = copy_used(&layout, stk_layout__size(&layout));
+	t.key = copy_used(&key, record_key__size(&key));
+	if (!t.layout || !t.key) {
+		free(t.layout);
+		free(t.key);
 		return -ENOMEM;
-	memcpy(l, &parsed, size);
+	}
 	w->handed_in[w->nr_types] = w->in_file[w->nr_types] = 0;
-	w->layouts[w->nr_types++] = l;
+	w->event_types[w->nr_types++] = t;
 	return 0;
 }
 
@@ -108,10 +120,10 @@ int stk_writer__type(struct stk_writer *w, enum stk_event_kind kind, const char 
 	for (int i = 0; i < 4; i++)
 		if (strlen(strings[i]) > STK_MAX_STRING)
 			return -E2BIG;
-	err = add_layout(w, strings[3]);
+	err = add_event_type(w, strings[3]);
 	if (err)
 		return wr_fail(w, err);
-	l = w->layouts[w->nr_types - 1];
+	l = w->event_types[w->nr_types - 1].layout;
 	bytes_put_varint(&w->types, w->nr_types - 1);
 	bytes_put_varint(&w->types, kind);
 	for (int i = 0; i < 4; i++)

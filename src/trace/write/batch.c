@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Interns the heads and the records of events as they come. */
+#include "batch.h"
+
+#include "array.h"
+#include "cleanup.h"
+#include "seeded_hash.h"
+
+void batch__init(struct batch *b, uint64_t seed)
+{
+	*b = (struct batch){ .seed = seed };
+}
+
+void batch__free(struct batch *b)
+{
+	free(b->events);
+	free(b->tuples);
+	free(b->raw);
+	index__free(&b->tuple_index);
+	record_set__free(&b->records);
+	*b = (struct batch){ 0 };
+}
+
+void batch__clear(struct batch *b)
+{
+	b->nr = b->nr_tuples = b->last_tuple = 0;
+	b->record_bytes = 0;
+	records__clear_index(&b->tuple_index);
+	record_set__clear(&b->records);
+}
+
+static inline bool same_tuple(const struct batch_tuple *a, const struct batch_tuple *b)
+{
+	return a->w[0] == b->w[0] && a->w[1] == b->w[1] && a->w[2] == b->w[2];
+}
+
+/* Finds a tuple that did not follow the last one before, or adds it. */
+static int64_t other_tuple(struct batch *b, const struct batch_tuple *t)
+{
+	uint64_t hash = seeded_hash__bytes(b->seed, t->w, sizeof(t->w));
+	uint32_t i;
+
+	index__for_each(&b->tuple_index, hash, i)
+		if (same_tuple(&b->tuples[i], t))
+			break;
+	if (i == INDEX_NONE) {
+		if (array__grow(&b->tuples, b->nr_tuples, &b->cap_tuples) ||
+		    index__add(&b->tuple_index, hash, b->nr_tuples))
+			return -ENOMEM;
+		i = b->nr_tuples++;
+		b->tuples[i] = *t;
+	}
+	b->tuples[b->last_tuple].next[1] = i;
+	b->last_tuple = i;
+	return i;
+}
+
+static inline int64_t intern_tuple(struct batch *b, const struct batch_tuple *t)
+{
+	struct batch_tuple *last = b->tuples + b->last_tuple;
+	uint32_t first;
+
+	if (!b->nr_tuples)
+		return other_tuple(b, t);
+	if (same_tuple(&b->tuples[last->next[0]], t))
+		return b->last_tuple = last->next[0];
+	if (!same_tuple(&b->tuples[last->next[1]], t))
+		return other_tuple(b, t);
+	first = last->next[0];
+	last->next[0] = last->next[1];
+	last->next[1] = first;
+	return b->last_tuple = last->next[0];
+}
+
+/* Room for the bytes of another record; a record has at least its head. */
+static int copy_record(struct batch *b, const struct stk_writer_event *e, struct record *r)
+{
+	uint8_t *to = bytes_buf__room(&b->records.bytes, r->len);
+
+	if (!to)
+		return -ENOMEM;
+	if (e->record_len < STK_RECORD_HEAD)
+		memset(to, 0, STK_RECORD_HEAD);
+	else
+		memcpy(to, e->record, e->record_len);
+	r->off = b->records.bytes.len;
+	b->records.bytes.len += r->len;
+	return 0;
+}
+
+static int64_t intern_record(struct batch *b, const struct batch_type *type,
+			     const struct stk_writer_event *e)
+{
+	static const uint8_t zero[STK_RECORD_HEAD];
+	struct record r = { .len = MAX(e->record_len, STK_RECORD_HEAD), .type = e->event };
+	bool raw = b->raw[e->event];
+	uint64_t hash;
+	uint32_t i;
+
+	if (!raw) {
+		i = record_set__find(&b->records, b->records.bytes.p, type->key, b->seed,
+				     e->record_len < STK_RECORD_HEAD ? zero : e->record, r, &hash);
+		if (i != INDEX_NONE)
+			return i;
+	}
+	if (copy_record(b, e, &r))
+		return -ENOMEM;
+	return raw ? record_set__append(&b->records, r) : record_set__add(&b->records, hash, r);
+}
+
+int batch__add(struct batch *b, const struct batch_type *types, uint32_t nr_types,
+	       const struct stk_writer_event *e)
+{
+	const struct batch_tuple t = {
+		.w = { e->event | (uint64_t)e->task << 32, e->kstack | (uint64_t)e->ustack << 32,
+		       e->flags | e->preempt_count << 8 | (uint32_t)e->marks << 16 },
+	};
+	int64_t tuple, record = 0;
+
+	if (array__grow(&b->events, b->nr, &b->cap) ||
+	    (e->event >= b->nr_raw && array__reach(&b->raw, nr_types - 1, &b->nr_raw)))
+		return -ENOMEM;
+	tuple = intern_tuple(b, &t);
+	if (tuple >= 0 && !(e->marks & STK_MARK_NO_FIELDS))
+		record = intern_record(b, &types[e->event], e);
+	if (tuple < 0 || record < 0)
+		return -ENOMEM;
+	b->events[b->nr++] = (struct batch_event){ e->ts, tuple, record };
+	b->record_bytes += MAX(e->record_len, STK_RECORD_HEAD);
+	return 0;
+}
