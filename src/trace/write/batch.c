@@ -72,40 +72,36 @@ static inline int64_t intern_tuple(struct batch *b, const struct batch_tuple *t)
 	return b->last_tuple = last->next[0];
 }
 
-/* Room for the bytes of another record; a record has at least its head. */
-static int copy_record(struct batch *b, const struct stk_writer_event *e, struct record *r)
+static int64_t add_record(struct batch *b, const uint8_t *bytes, uint32_t len, uint32_t type,
+			  const uint64_t *hash)
 {
-	uint8_t *to = bytes_buf__room(&b->records.bytes, r->len);
+	struct record r = { .off = b->records.bytes.len, .len = len, .type = type };
+	uint8_t *to = bytes_buf__room(&b->records.bytes, len);
 
 	if (!to)
 		return -ENOMEM;
-	if (e->record_len < STK_RECORD_HEAD)
-		memset(to, 0, STK_RECORD_HEAD);
-	else
-		memcpy(to, e->record, e->record_len);
-	r->off = b->records.bytes.len;
-	b->records.bytes.len += r->len;
-	return 0;
+	memcpy(to, bytes, len);
+	b->records.bytes.len += len;
+	return hash ? record_set__add(&b->records, *hash, r) : record_set__append(&b->records, r);
 }
 
-static int64_t intern_record(struct batch *b, const struct batch_type *type,
-			     const struct stk_writer_event *e)
+static inline int64_t intern_record(struct batch *b, const struct batch_type *type,
+				    const struct stk_writer_event *e)
 {
 	static const uint8_t zero[STK_RECORD_HEAD];
-	struct record r = { .len = MAX(e->record_len, STK_RECORD_HEAD), .type = e->event };
-	bool raw = b->raw[e->event];
+	const uint8_t *bytes = e->record;
+	uint32_t len = e->record_len, i;
 	uint64_t hash;
-	uint32_t i;
 
-	if (!raw) {
-		i = record_set__find(&b->records, b->records.bytes.p, type->key, b->seed,
-				     e->record_len < STK_RECORD_HEAD ? zero : e->record, r, &hash);
-		if (i != INDEX_NONE)
-			return i;
+	if (len < sizeof(zero)) { /* a record has at least its head */
+		bytes = zero;
+		len = sizeof(zero);
 	}
-	if (copy_record(b, e, &r))
-		return -ENOMEM;
-	return raw ? record_set__append(&b->records, r) : record_set__add(&b->records, hash, r);
+	if (b->raw[e->event])
+		return add_record(b, bytes, len, e->event, NULL);
+	i = record_set__find(&b->records, b->records.bytes.p, type->key, b->seed, bytes, len,
+			     e->event, &hash);
+	return i != INDEX_NONE ? i : add_record(b, bytes, len, e->event, &hash);
 }
 
 int batch__add(struct batch *b, const struct batch_type *types, uint32_t nr_types,

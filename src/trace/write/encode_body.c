@@ -49,7 +49,8 @@ static int64_t intern(struct encoder *enc, const struct part *p, const struct re
 {
 	const uint8_t *base = p->b->records.bytes.p;
 	uint64_t hash;
-	uint32_t i = record_set__find(&enc->entries, base, key, p->b->seed, base + r.off, r, &hash);
+	uint32_t i = record_set__find(&enc->entries, base, key, p->b->seed, base + r.off, r.len,
+				      r.type, &hash);
 
 	return i != INDEX_NONE ? i : record_set__add(&enc->entries, hash, r);
 }

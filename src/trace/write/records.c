@@ -22,9 +22,12 @@ void record_key__set(struct record_key *key, const struct stk_layout *l, const u
 		else
 			key->run[key->nr++] = l->col[c];
 	}
+	key->gapless = key->tail &&
+		       (!key->nr || (key->nr == 1 && key->run[0].offset == key->head)) &&
+		       key->fixed == (key->nr ? key->head + key->run[0].size : key->head);
 }
 
-static bool same(const struct record_key *k, const uint8_t *a, const uint8_t *b, uint32_t len)
+static bool same_parts(const struct record_key *k, const uint8_t *a, const uint8_t *b, uint32_t len)
 {
 	uint32_t tail = len >= k->fixed ? k->fixed : k->head;
 
@@ -32,19 +35,21 @@ static bool same(const struct record_key *k, const uint8_t *a, const uint8_t *b,
 		for (uint32_t i = 0; i < k->nr; i++)
 			if (memcmp(a + k->run[i].offset, b + k->run[i].offset, k->run[i].size))
 				return false;
-	return !k->tail || len == tail || !memcmp(a + tail, b + tail, len - tail);
+	return !k->tail || !memcmp(a + tail, b + tail, len - tail);
 }
 
-static uint64_t hash_of(const struct record_key *k, uint64_t seed, const uint8_t *rec,
-			const struct record *r)
+static uint64_t hash_of(const struct record_key *k, uint64_t seed, const uint8_t *rec, uint32_t len,
+			uint32_t type)
 {
-	uint32_t tail = r->len >= k->fixed ? k->fixed : k->head;
-	uint64_t h = seed ^ ((uint64_t)r->type << 32 | r->len);
+	uint32_t tail = len >= k->fixed ? k->fixed : k->head;
+	uint64_t h = seed ^ ((uint64_t)type << 32 | len);
 
-	if (r->len >= k->fixed)
+	if (k->gapless)
+		return seeded_hash__bytes(h, rec + k->head, len - k->head);
+	if (len >= k->fixed)
 		for (uint32_t i = 0; i < k->nr; i++)
 			h = seeded_hash__bytes(h, rec + k->run[i].offset, k->run[i].size);
-	return k->tail && r->len > tail ? seeded_hash__bytes(h, rec + tail, r->len - tail) : h;
+	return k->tail ? seeded_hash__bytes(h, rec + tail, len - tail) : h;
 }
 
 void records__clear_index(struct index *ix)
@@ -70,31 +75,35 @@ void record_set__clear(struct record_set *s)
 	records__clear_index(&s->index);
 }
 
-static bool is(const struct record_set *s, uint32_t i, const uint8_t *base,
-	       const struct record_key *key, const uint8_t *rec, const struct record *r)
+static inline bool is(const struct record *e, const uint8_t *base, const struct record_key *key,
+		      const uint8_t *rec, uint32_t len, uint32_t type)
 {
-	const struct record *e = &s->v[i];
+	const uint8_t *own = base + e->off;
 
-	return e->len == r->len && e->type == r->type && same(key, base + e->off, rec, r->len);
+	if (e->len != len || e->type != type)
+		return false;
+	return key->gapless ? !memcmp(own + key->head, rec + key->head, len - key->head) :
+			      same_parts(key, own, rec, len);
 }
 
 uint32_t record_set__find(struct record_set *s, const uint8_t *base, const struct record_key *key,
-			  uint64_t seed, const uint8_t *rec, struct record r, uint64_t *ret_hash)
+			  uint64_t seed, const uint8_t *rec, uint32_t len, uint32_t type,
+			  uint64_t *ret_hash)
 {
 	struct record *last = s->v + s->last;
 	uint32_t i, first;
 
-	if (s->nr && is(s, last->next[0], base, key, rec, &r))
+	if (s->nr && is(&s->v[last->next[0]], base, key, rec, len, type))
 		return s->last = last->next[0];
-	if (s->nr && is(s, last->next[1], base, key, rec, &r)) {
+	if (s->nr && is(&s->v[last->next[1]], base, key, rec, len, type)) {
 		first = last->next[0];
 		last->next[0] = last->next[1];
 		last->next[1] = first;
 		return s->last = last->next[0];
 	}
-	*ret_hash = hash_of(key, seed, rec, &r);
+	*ret_hash = hash_of(key, seed, rec, len, type);
 	index__for_each(&s->index, *ret_hash, i)
-		if (is(s, i, base, key, rec, &r))
+		if (is(&s->v[i], base, key, rec, len, type))
 			break;
 	if (i != INDEX_NONE)
 		s->last = last->next[1] = i;

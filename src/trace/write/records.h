@@ -15,6 +15,7 @@ struct record_key {
 	uint32_t head; /* a record shorter than `fixed` has only a tail, from here on */
 	uint32_t fixed;
 	bool tail; /* compare what follows `fixed` */
+	bool gapless; /* compare all from head on */
 	uint32_t nr;
 	struct stk_column run[STK_MAX_COLUMNS]; /* below `fixed` */
 };
@@ -47,12 +48,12 @@ void record_set__clear(struct record_set *s);
 void records__clear_index(struct index *ix);
 
 /*
- * The number of the record r, whose bytes are at `rec`, compared by its key; base: the bytes to
- * which the offsets of the set's records belong.  If there is no such record, INDEX_NONE and its
- * hash.
+ * The number of a record, compared by its key; base: the bytes to which the offsets of the set's
+ * records belong.  If there is no such record, INDEX_NONE and its hash.
  */
 uint32_t record_set__find(struct record_set *s, const uint8_t *base, const struct record_key *key,
-			  uint64_t seed, const uint8_t *rec, struct record r, uint64_t *ret_hash);
+			  uint64_t seed, const uint8_t *rec, uint32_t len, uint32_t type,
+			  uint64_t *ret_hash);
 /* Adds a record that was not found.  Its number, or -ENOMEM. */
 int64_t record_set__add(struct record_set *s, uint64_t hash, struct record r);
 /* Adds a record that is not to be found. */
