@@ -6,15 +6,9 @@
 
 #include "array.h"
 
-uint32_t *idmap__get(struct idmap *m, uint64_t key)
+uint32_t *idmap__add(struct idmap *m, uint64_t key)
 {
-	uint64_t hash = index__hash(key);
-	uint32_t i;
-
-	index__for_each(&m->index, hash, i)
-		if (m->v[i].key == key)
-			return &m->v[i].value;
-	if (array__grow(&m->v, m->nr, &m->cap) || index__add(&m->index, hash, m->nr))
+	if (array__grow(&m->v, m->nr, &m->cap) || index__add(&m->index, index__hash(key), m->nr))
 		return NULL;
 	m->v[m->nr] = (struct idmap_entry){ .key = key };
 	return &m->v[m->nr++].value;

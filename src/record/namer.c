@@ -12,6 +12,7 @@
 #include "events/format.h"
 #include "frame.h"
 #include "idmap.h"
+#include "record/select/rec_event.h"
 #include "symbols/ksyms.h"
 #include "trace/write/writer.h"
 
@@ -32,6 +33,11 @@ struct namer {
 		uint64_t start, end, hash;
 	} * claims; /* the other symbols currently in the file: disjoint, in order */
 	size_t nr, cap;
+	struct fields {
+		uint32_t *offset; /* of 8 bytes each, which may be an address that has a symbol */
+		unsigned int nr;
+	} * fields; /* by event type */
+	unsigned int nr_events;
 };
 
 static uint64_t hash_string(uint64_t h, const char *s)
@@ -129,30 +135,50 @@ int namer__value(struct namer *n, uint64_t addr)
 	return name(n, addr, false);
 }
 
-int namer__fields(struct namer *n, const struct ev_format *fmt, const void *rec, size_t len)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < ev_format__nr_fields(fmt) && !err; i++) {
-		const struct ev_field *f = ev_format__field(fmt, i);
-		uint64_t v;
-
-		if (f->kind != EV_FIELD_INT || f->size != 8)
-			continue;
-		v = ev_field__value(f, rec, len);
-		if (FRAME_IS_KERNEL(v) && v >> 31 == 0x1ffffffffull)
-			err = namer__value(n, v);
-	}
-	return err;
-}
-
-bool namer__prints_symbols(const char *format)
+static bool prints_symbols(const char *format)
 {
 	const char *print = strstr(format, "print fmt:");
 
 	return print && (strstr(print, "%ps") || strstr(print, "%pS") || strstr(print, "%pf") ||
 			 strstr(print, "%pF"));
+}
+
+static int find_fields(const struct rec_event *e, struct fields *ret_fields)
+{
+	unsigned int i, nr = 0;
+
+	if (!prints_symbols(e->format))
+		return 0;
+	ret_fields->offset = calloc(ev_format__nr_fields(e->fmt), sizeof(*ret_fields->offset));
+	if (!ret_fields->offset)
+		return -ENOMEM;
+	for (i = 0; i < ev_format__nr_fields(e->fmt); i++) {
+		const struct ev_field *f = ev_format__field(e->fmt, i);
+
+		if (f->kind == EV_FIELD_INT && f->size == 8)
+			ret_fields->offset[nr++] = f->offset;
+	}
+	ret_fields->nr = nr;
+	return 0;
+}
+
+int namer__fields(struct namer *n, unsigned int event, const void *rec, size_t len)
+{
+	const struct fields *fields = &n->fields[event];
+	unsigned int i;
+	uint64_t v;
+	int err = 0;
+
+	for (i = 0; i < fields->nr && !err; i++) {
+		size_t at = fields->offset[i];
+
+		if (at + sizeof(v) > len)
+			continue;
+		memcpy(&v, (const char *)rec + at, sizeof(v));
+		if (FRAME_IS_KERNEL(v) && v >> 31 == 0x1ffffffffull)
+			err = namer__value(n, v);
+	}
+	return err;
 }
 
 void namer__end_round(struct namer *n)
@@ -161,22 +187,39 @@ void namer__end_round(struct namer *n)
 		idmap__clear(&n->moving);
 }
 
-int namer__new(struct ksyms *syms, struct stk_writer *w, struct namer **ret_namer)
+int namer__new(struct ksyms *syms, const struct rec_events *events, struct stk_writer *w,
+	       struct namer **ret_namer)
 {
 	struct namer *n = calloc(1, sizeof(*n));
+	unsigned int i;
+	int err;
 
 	if (!n)
 		return -ENOMEM;
 	n->syms = syms;
 	n->w = w;
+	n->fields = calloc(MAX(events->nr, 1u), sizeof(*n->fields));
+	n->nr_events = events->nr;
+	err = n->fields ? 0 : -ENOMEM;
+	for (i = 0; i < events->nr && !err; i++)
+		err = find_fields(&events->v[i], &n->fields[i]);
+	if (err) {
+		namer__free(n);
+		return err;
+	}
 	*ret_namer = n;
 	return 0;
 }
 
 void namer__free(struct namer *n)
 {
+	unsigned int i;
+
 	if (!n)
 		return;
+	for (i = 0; n->fields && i < n->nr_events; i++)
+		free(n->fields[i].offset);
+	free(n->fields);
 	idmap__clear(&n->fixed);
 	idmap__clear(&n->moving);
 	idmap__clear(&n->written);

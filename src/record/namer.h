@@ -7,17 +7,17 @@
 #ifndef RECORD_NAMER_H
 #define RECORD_NAMER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct ev_format;
 struct namer;
 struct ksyms;
+struct rec_events;
 struct stk_writer;
 
-/* Borrows both. */
-int namer__new(struct ksyms *syms, struct stk_writer *w, struct namer **ret_namer);
+/* Borrows symbols and writer. */
+int namer__new(struct ksyms *syms, const struct rec_events *events, struct stk_writer *w,
+	       struct namer **ret_namer);
 void namer__free(struct namer *n);
 
 /*
@@ -29,10 +29,11 @@ int namer__frame(struct namer *n, uint64_t addr);
 int namer__frames(struct namer *n, const uint64_t *frames, unsigned int nr);
 /* addr is the value of a field. */
 int namer__value(struct namer *n, uint64_t addr);
-/* The same for all fields of a record that may be kernel addresses. */
-int namer__fields(struct namer *n, const struct ev_format *fmt, const void *rec, size_t len);
-/* Whether an event's format text prints fields as kernel symbols. */
-bool namer__prints_symbols(const char *format);
+/*
+ * The same for all fields of a record that may be kernel addresses, if the print fmt of the event
+ * type, given by its index, prints symbols.
+ */
+int namer__fields(struct namer *n, unsigned int event, const void *rec, size_t len);
 /* Call this after the writer has ended a round: all its stacks so far are in the file. */
 void namer__end_round(struct namer *n);
 

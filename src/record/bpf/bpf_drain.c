@@ -49,8 +49,6 @@ struct bpf_drain {
 		} copies[COPIES]; /* by tag */
 	} * sources;
 	struct event_info {
-		bool symbols; /* its print fmt prints kernel symbols */
-		const struct ev_format *fmt;
 		uint64_t ends[STK_NR_ENDS]; /* of deferred stacks */
 	} * info;
 	unsigned int nr_events;
@@ -159,9 +157,9 @@ static int add_stack(struct bpf_drain *d, const uint64_t *words, unsigned int n,
 	return 0;
 }
 
-/* The number of a kernel or user stack; full: nr words of a stack that was sent with its event. */
-static int find_stack(struct bpf_drain *d, uint32_t id, const uint64_t *full, unsigned int nr,
-		      uint32_t *ret_number)
+/* A stack without a number so far, or one that is not in the stack map. */
+static int new_stack(struct bpf_drain *d, uint32_t id, const uint64_t *full, unsigned int nr,
+		     uint32_t *ret_number)
 {
 	static const uint64_t failed = FRAME_MARKER(FRAME_END, STK_END_FAILED);
 	static const uint64_t not_recorded = FRAME_MARKER(FRAME_END, STK_END_NOT_RECORDED);
@@ -169,28 +167,39 @@ static int find_stack(struct bpf_drain *d, uint32_t id, const uint64_t *full, un
 	uint32_t *number;
 	int err;
 
-	if (id == WIRE_STACK_NONE) {
-		*ret_number = 0;
-		return 0;
-	}
 	if (id == WIRE_STACK_FULL)
 		return add_stack(d, full, nr, ret_number);
 	if (id == WIRE_STACK_FAILED)
 		return add_stack(d, &failed, 1, ret_number);
 	if (id == WIRE_STACK_NOT_RECORDED)
 		return add_stack(d, &not_recorded, 1, ret_number);
+	if (stackmap__lookup(d->map, id, &s)) {
+		d->stats.unresolved++;
+		s = (struct stackmap_stack){ .words = &failed, .n = 1 };
+	}
+	err = add_stack(d, s.words, s.n, ret_number);
+	if (err)
+		return err;
 	number = idmap__get(&d->stacks, id);
 	if (!number)
 		return -ENOMEM;
-	if (!*number) {
-		if (stackmap__lookup(d->map, id, &s)) {
-			d->stats.unresolved++;
-			s = (struct stackmap_stack){ .words = &failed, .n = 1 };
-		}
-		err = add_stack(d, s.words, s.n, number);
-		if (err)
-			return err;
+	*number = *ret_number;
+	return 0;
+}
+
+/* The number of a kernel or user stack; full: nr words of a stack that was sent with its event. */
+static inline int find_stack(struct bpf_drain *d, uint32_t id, const uint64_t *full,
+			     unsigned int nr, uint32_t *ret_number)
+{
+	const uint32_t *number;
+
+	if (id == WIRE_STACK_NONE) {
+		*ret_number = 0;
+		return 0;
 	}
+	number = idmap__find(&d->stacks, id);
+	if (!number)
+		return new_stack(d, id, full, nr, ret_number);
 	*ret_number = *number;
 	return 0;
 }
@@ -307,8 +316,8 @@ static int on_event(struct ring_source *r, const struct wire_event *e, size_t le
 	out.record = &e->common_type;
 	out.record_len = len - words - offsetof(struct wire_event, common_type);
 	out.marks |= e->marks;
-	if (d->info[e->event].symbols && !(out.marks & STK_MARK_NO_FIELDS))
-		err = namer__fields(d->namer, d->info[e->event].fmt, out.record, out.record_len);
+	if (!(out.marks & STK_MARK_NO_FIELDS))
+		err = namer__fields(d->namer, e->event, out.record, out.record_len);
 	return err ?: stk_writer__event(d->w, &out);
 }
 
@@ -358,7 +367,7 @@ int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
 	d->nr_events = events->nr;
 	d->sources = calloc(d->nr_cpus, sizeof(*d->sources));
 	d->info = calloc(MAX(events->nr, 1u), sizeof(*d->info));
-	err = d->sources && d->info ? namer__new(o->syms, o->w, &d->namer) : -ENOMEM;
+	err = d->sources && d->info ? namer__new(o->syms, events, o->w, &d->namer) : -ENOMEM;
 	if (!err)
 		err = event_rings__new(d->nr_cpus, d->ring_size,
 				       programs__memory(o->programs)->moved / d->nr_cpus,
@@ -366,10 +375,6 @@ int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
 	if (err) {
 		bpf_drain__free(d);
 		return err;
-	}
-	for (i = 0; i < events->nr; i++) {
-		d->info[i].fmt = events->v[i].fmt;
-		d->info[i].symbols = namer__prints_symbols(events->v[i].format);
 	}
 	for (i = 0; i < d->nr_cpus; i++) {
 		d->sources[i].d = d;

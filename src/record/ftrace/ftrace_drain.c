@@ -46,7 +46,6 @@ struct ftrace_drain {
 	} * cpus;
 	size_t page_size;
 	uint16_t *by_type; /* event index + 1 by common_type */
-	bool *symbols; /* by event: its print fmt prints kernel symbols */
 	struct namer *namer;
 	struct ftrace_kstacks kstacks;
 	struct ftrace_held held;
@@ -208,8 +207,8 @@ static int emit(struct ftrace_cpu *cpu, const struct ftrace_matched *m, bool ful
 		err = ftrace_users__take(d->o.users, m, d->counters[out.event], &out.ustack);
 	if (!err)
 		err = task_of(cpu, m, &out.task);
-	if (!err && d->symbols[out.event])
-		err = namer__fields(d->namer, e->fmt, out.record, out.record_len);
+	if (!err)
+		err = namer__fields(d->namer, out.event, out.record, out.record_len);
 	if (!err)
 		err = stk_writer__event(d->o.w, &out);
 	if (err)
@@ -522,11 +521,9 @@ static void note_types(struct ftrace_drain *d)
 	const struct rec_events *events = d->o.rec->events;
 	unsigned int i;
 
-	for (i = 0; i < events->nr; i++) {
+	for (i = 0; i < events->nr; i++)
 		if (events->v[i].desc.common_type)
 			d->by_type[events->v[i].desc.common_type] = i + 1;
-		d->symbols[i] = namer__prints_symbols(events->v[i].format);
-	}
 }
 
 int ftrace_drain__new(const struct ftrace_drain_opts *opts, struct ftrace_drain **ret_drain)
@@ -542,11 +539,10 @@ int ftrace_drain__new(const struct ftrace_drain_opts *opts, struct ftrace_drain 
 	d->kstacks.syms = opts->rec->syms;
 	ksyms__by_name(opts->rec->syms, "stack_trace_save_user", &d->user_walk);
 	d->by_type = calloc(NR_TYPES, sizeof(*d->by_type));
-	d->symbols = calloc(nr, sizeof(*d->symbols));
 	d->counters = calloc(nr, sizeof(*d->counters));
-	err = d->by_type && d->symbols && d->counters ? 0 : -ENOMEM;
+	err = d->by_type && d->counters ? 0 : -ENOMEM;
 	if (!err)
-		err = namer__new(opts->rec->syms, opts->w, &d->namer);
+		err = namer__new(opts->rec->syms, opts->rec->events, opts->w, &d->namer);
 	if (!err && opts->kinds->of[FTRACE_STACK_ID].known)
 		err = ftrace_ids__new(opts->instance, "stack_map_bin", &d->ids);
 	if (!err)
@@ -577,7 +573,6 @@ void ftrace_drain__free(struct ftrace_drain *d)
 	namer__free(d->namer);
 	free(d->cpus);
 	free(d->by_type);
-	free(d->symbols);
 	free(d->counters);
 	free(d);
 }

@@ -35,7 +35,7 @@ void drain_input__open(unsigned int nr_cpus, size_t ring_size)
 	input = (struct input){
 		.nr_cpus = nr_cpus,
 		.page = sysconf(_SC_PAGESIZE),
-		.memory = { .ring = ring_size, .moved = nr_cpus * ring_size },
+		.memory = { .ring = ring_size }, /* and no thread that moves records */
 		.rings = calloc(nr_cpus, sizeof(*input.rings)),
 	};
 	assert(input.rings);

@@ -10,8 +10,12 @@
 
 #include <cmocka.h>
 
+#include "../common_fields.h"
 #include "../trace/gen.h"
+#include "cleanup.h"
+#include "events/format.h"
 #include "record/namer.h"
+#include "record/select/rec_event.h"
 #include "stackonce.h"
 #include "symbols/ksyms.h"
 
@@ -21,6 +25,17 @@
 static const char text[] = "ffffffff81000000 T _stext\n"
 			   "ffffffff81000100 T do_one\n"
 			   "ffffffff81000200 D _etext\n";
+
+/* Fields of 8 bytes and of 4, printed as a symbol and not. */
+#define FORMAT(name, conversion)                                                                \
+	"name: " name "\nID: 300\n" COMMON "\tfield:unsigned long ip;\toffset:8;\tsize:8;"      \
+	"\tsigned:0;\n\tfield:int n;\toffset:16;\tsize:4;\tsigned:1;\n"                         \
+	"\tfield:void * to;\toffset:24;\tsize:8;\tsigned:0;\n\nprint fmt: \"" conversion "\", " \
+	"(void *)REC->ip\n"
+
+static struct rec_event types[] = { { .format = (char *)FORMAT("named", "ip=%pS") },
+				    { .format = (char *)FORMAT("hashed", "ip=%p") } };
+static const struct rec_events events = { .v = types, .nr = ARRAY_SIZE(types) };
 
 struct test {
 	struct gen_file f;
@@ -58,7 +73,7 @@ static void begin(struct test *t)
 	t->w = gen_open(&t->f, &opts);
 	assert_int_equal(ksyms__parse(text, &t->syms), 0);
 	ksyms__set_resolver(t->syms, ask, t);
-	assert_int_equal(namer__new(t->syms, t->w, &t->namer), 0);
+	assert_int_equal(namer__new(t->syms, &events, t->w, &t->namer), 0);
 }
 
 static void load(struct test *t, const char *name, uint64_t start, uint64_t size)
@@ -245,14 +260,53 @@ static void test_bounded(void **state)
 	gen_close(&t.f);
 }
 
+/* What a record may have as addresses, if its event prints symbols. */
+static void test_fields(void **state)
+{
+	uint64_t record[4] = { BPF(0x10), BPF(0x20), BPF(0x30), BPF(0x40) };
+	struct test t;
+
+	begin(&t);
+	load(&t, "bpf_prog_a", 0, 0x100);
+	assert_int_equal(namer__fields(t.namer, 1, record, sizeof(record)), 0);
+	assert_int_equal(t.asked, 0);
+	assert_int_equal(namer__fields(t.namer, 0, record, 31), 0);
+	assert_int_equal(t.asked, 1); /* the last field is cut off, the middle one an int */
+	assert_int_equal(namer__fields(t.namer, 0, record, sizeof(record)), 0);
+	assert_int_equal(t.asked, 2);
+	assert_int_equal(namer__fields(t.namer, 0, record, sizeof(record)), 0);
+	assert_int_equal(t.asked, 2);
+	record[1] = 0;
+	record[3] = 0xffff888100000000; /* of the kernel, but no code */
+	assert_int_equal(namer__fields(t.namer, 0, record, sizeof(record)), 0);
+	assert_int_equal(t.asked, 2);
+	stk_reader__free(read_back(&t));
+	gen_close(&t.f);
+}
+
+static int parse_formats(void **state)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(types) && !err; i++)
+		err = ev_format__parse(types[i].format, strlen(types[i].format), &types[i].fmt);
+	return err;
+}
+
+static int free_formats(void **state)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++)
+		ev_format__free(types[i].fmt);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_overlaps),
-		cmocka_unit_test(test_nameless),
-		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_changes),	 cmocka_unit_test(test_overlaps),
+		cmocka_unit_test(test_nameless), cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_fields),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, parse_formats, free_formats);
 }
