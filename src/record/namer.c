@@ -162,9 +162,9 @@ static int find_fields(const struct rec_event *e, struct fields *ret_fields)
 	return 0;
 }
 
-int namer__fields(struct namer *n, unsigned int event, const void *rec, size_t len)
+static __attribute__((noinline)) int name_fields(struct namer *n, const struct fields *fields,
+						 const void *rec, size_t len)
 {
-	const struct fields *fields = &n->fields[event];
 	unsigned int i;
 	uint64_t v;
 	int err = 0;
@@ -179,6 +179,13 @@ int namer__fields(struct namer *n, unsigned int event, const void *rec, size_t l
 			err = namer__value(n, v);
 	}
 	return err;
+}
+
+int namer__fields(struct namer *n, unsigned int event, const void *rec, size_t len)
+{
+	const struct fields *fields = &n->fields[event];
+
+	return fields->nr ? name_fields(n, fields, rec, len) : 0;
 }
 
 void namer__end_round(struct namer *n)

@@ -35,7 +35,7 @@ static inline bool same_tuple(const struct batch_tuple *a, const struct batch_tu
 }
 
 /* Finds a tuple that did not follow the last one before, or adds it. */
-static int64_t other_tuple(struct batch *b, const struct batch_tuple *t)
+static __attribute__((noinline)) int64_t other_tuple(struct batch *b, const struct batch_tuple *t)
 {
 	uint64_t hash = seeded_hash__bytes(b->seed, t->w, sizeof(t->w));
 	uint32_t i;
@@ -72,8 +72,8 @@ static inline int64_t intern_tuple(struct batch *b, const struct batch_tuple *t)
 	return b->last_tuple = last->next[0];
 }
 
-static int64_t add_record(struct batch *b, const uint8_t *bytes, uint32_t len, uint32_t type,
-			  const uint64_t *hash)
+static __attribute__((noinline)) int64_t
+add_record(struct batch *b, const uint8_t *bytes, uint32_t len, uint32_t type, const uint64_t *hash)
 {
 	struct record r = { .off = b->records.bytes.len, .len = len, .type = type };
 	uint8_t *to = bytes_buf__room(&b->records.bytes, len);
@@ -104,13 +104,27 @@ static inline int64_t intern_record(struct batch *b, const struct batch_type *ty
 	return i != INDEX_NONE ? i : add_record(b, bytes, len, e->event, &hash);
 }
 
+/*
+ * Reads a member alone.  The caller has just written the members of an event, and the CPU can take
+ * a value from a write under way only if the write had all of it: members that the compiler reads
+ * at once wait until the cache has all of them.
+ */
+#define READ_ALONE(member) (*(const volatile __typeof__(member) *)&(member))
+
+static inline struct batch_tuple tuple_of(const struct stk_writer_event *e)
+{
+	return (struct batch_tuple){
+		.w = { READ_ALONE(e->event) | (uint64_t)READ_ALONE(e->task) << 32,
+		       READ_ALONE(e->kstack) | (uint64_t)READ_ALONE(e->ustack) << 32,
+		       READ_ALONE(e->flags) | READ_ALONE(e->preempt_count) << 8 |
+			       (uint32_t)READ_ALONE(e->marks) << 16 },
+	};
+}
+
 int batch__add(struct batch *b, const struct batch_type *types, uint32_t nr_types,
 	       const struct stk_writer_event *e)
 {
-	const struct batch_tuple t = {
-		.w = { e->event | (uint64_t)e->task << 32, e->kstack | (uint64_t)e->ustack << 32,
-		       e->flags | e->preempt_count << 8 | (uint32_t)e->marks << 16 },
-	};
+	const struct batch_tuple t = tuple_of(e);
 	int64_t tuple, record = 0;
 
 	if (array__grow(&b->events, b->nr, &b->cap) ||
@@ -121,6 +135,7 @@ int batch__add(struct batch *b, const struct batch_type *types, uint32_t nr_type
 		record = intern_record(b, &types[e->event], e);
 	if (tuple < 0 || record < 0)
 		return -ENOMEM;
+	b->tuples[tuple].nr++;
 	b->events[b->nr++] = (struct batch_event){ e->ts, tuple, record };
 	b->record_bytes += MAX(e->record_len, STK_RECORD_HEAD);
 	return 0;

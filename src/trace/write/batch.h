@@ -20,7 +20,8 @@
 /* What events have besides time and record, packed in words, as most of them are compared once. */
 struct batch_tuple {
 	uint64_t w[3];
-	uint32_t next[2]; /* tuples that followed this one: the one that did so more often first */
+	uint32_t next[2]; /* tuples that followed this one: the one that does so more often first */
+	uint32_t nr; /* events */
 };
 
 #define BATCH_TUPLE_COLUMNS 7

@@ -344,8 +344,7 @@ static int number_records(struct encoder *enc, const struct part *p)
 		}
 		enc->tokens[i] = *number - 1;
 	}
-	for (uint32_t i = 0; i < p->nr; i++)
-		enc->numbers[p->records[i]] = 0;
+	memset(enc->numbers, 0, p->b->records.nr * sizeof(*enc->numbers));
 	return nr < 0 ? nr : 0;
 }
 
@@ -409,14 +408,23 @@ static int by_index(const void *a, const void *b)
 	return CMP(x, y);
 }
 
-static uint32_t type_of(const struct batch *b, const struct batch_event *e)
+static bool has_fields(const struct batch_tuple *t)
 {
-	return batch_tuple__value(&b->tuples[e->tuple], BATCH_EVENT);
+	return !(batch_tuple__value(t, BATCH_MARKS) & STK_MARK_NO_FIELDS);
 }
 
-static bool has_fields(const struct batch *b, const struct batch_event *e)
+/* Counts the events with fields of each type. */
+static void count_types(struct encoder *enc, const struct batch *b)
 {
-	return !(batch_tuple__value(&b->tuples[e->tuple], BATCH_MARKS) & STK_MARK_NO_FIELDS);
+	for (const struct batch_tuple *t = b->tuples; t < b->tuples + b->nr_tuples; t++) {
+		uint32_t type = batch_tuple__value(t, BATCH_EVENT);
+
+		if (!has_fields(t))
+			continue;
+		if (!enc->type_start[type])
+			enc->touched[enc->nr_touched++] = type;
+		enc->type_start[type] += t->nr;
+	}
 }
 
 /*
@@ -425,13 +433,10 @@ static bool has_fields(const struct batch *b, const struct batch_event *e)
  */
 static void sort_by_type(struct encoder *enc, const struct batch *b)
 {
-	const struct batch_event *e, *end = b->events + b->nr;
 	uint32_t total = 0;
 
 	enc->nr_touched = 0;
-	for (e = b->events; e < end; e++)
-		if (has_fields(b, e) && !enc->type_start[type_of(b, e)]++)
-			enc->touched[enc->nr_touched++] = type_of(b, e);
+	count_types(enc, b);
 	qsort(enc->touched, enc->nr_touched, sizeof(*enc->touched), by_index);
 	for (uint32_t t = 0; t < enc->nr_touched; t++) {
 		uint32_t n = enc->type_start[enc->touched[t]];
@@ -439,9 +444,13 @@ static void sort_by_type(struct encoder *enc, const struct batch *b)
 		enc->type_start[enc->touched[t]] = total;
 		total += n;
 	}
-	for (e = b->events; e < end; e++)
-		if (has_fields(b, e))
-			enc->order[enc->type_start[type_of(b, e)]++] = e->record;
+	for (uint32_t i = 0; i < b->nr; i++) {
+		const struct batch_tuple *t = &b->tuples[b->events[i].tuple];
+
+		if (has_fields(t))
+			enc->order[enc->type_start[batch_tuple__value(t, BATCH_EVENT)]++] =
+				b->events[i].record;
+	}
 }
 
 int encoder__body(struct encoder *enc, const struct enc_batch *b)

@@ -75,31 +75,28 @@ void record_set__clear(struct record_set *s)
 	records__clear_index(&s->index);
 }
 
-static inline bool is(const struct record *e, const uint8_t *base, const struct record_key *key,
-		      const uint8_t *rec, uint32_t len, uint32_t type)
+static bool is(const struct record *e, const uint8_t *base, const struct record_key *key,
+	       const uint8_t *rec, uint32_t len, uint32_t type)
 {
-	const uint8_t *own = base + e->off;
-
-	if (e->len != len || e->type != type)
-		return false;
-	return key->gapless ? !memcmp(own + key->head, rec + key->head, len - key->head) :
-			      same_parts(key, own, rec, len);
+	if (key->gapless)
+		return record__is(e, base + e->off, key, rec, len, type);
+	return e->len == len && e->type == type && same_parts(key, base + e->off, rec, len);
 }
 
-uint32_t record_set__find(struct record_set *s, const uint8_t *base, const struct record_key *key,
-			  uint64_t seed, const uint8_t *rec, uint32_t len, uint32_t type,
-			  uint64_t *ret_hash)
+uint32_t record_set__find_other(struct record_set *s, const uint8_t *base,
+				const struct record_key *key, uint64_t seed, const uint8_t *rec,
+				uint32_t len, uint32_t type, uint64_t *ret_hash)
 {
 	struct record *last = s->v + s->last;
 	uint32_t i, first;
 
-	if (s->nr && is(&s->v[last->next[0]], base, key, rec, len, type))
-		return s->last = last->next[0];
-	if (s->nr && is(&s->v[last->next[1]], base, key, rec, len, type)) {
-		first = last->next[0];
-		last->next[0] = last->next[1];
-		last->next[1] = first;
-		return s->last = last->next[0];
+	for (i = 0; s->nr && i < 2; i++) {
+		if (!is(&s->v[last->next[i]], base, key, rec, len, type))
+			continue;
+		first = last->next[i];
+		last->next[i] = last->next[0];
+		last->next[0] = first;
+		return s->last = first;
 	}
 	*ret_hash = hash_of(key, seed, rec, len, type);
 	index__for_each(&s->index, *ret_hash, i)

@@ -47,13 +47,37 @@ void record_set__clear(struct record_set *s);
 /* Empties an index, and frees it if its entries did not need a small part of it. */
 void records__clear_index(struct index *ix);
 
+/* Whether record e, at `own`, has this length and type, and equals `rec` by a gapless key. */
+static inline bool record__is(const struct record *e, const uint8_t *own,
+			      const struct record_key *key, const uint8_t *rec, uint32_t len,
+			      uint32_t type)
+{
+	return e->len == len && e->type == type && key->gapless &&
+	       !memcmp(own + key->head, rec + key->head, len - key->head);
+}
+
+/* As record_set__find(), where the record is not the one that followed the last one before. */
+uint32_t record_set__find_other(struct record_set *s, const uint8_t *base,
+				const struct record_key *key, uint64_t seed, const uint8_t *rec,
+				uint32_t len, uint32_t type, uint64_t *ret_hash);
+
 /*
  * The number of a record, compared by its key; base: the bytes to which the offsets of the set's
  * records belong.  If there is no such record, INDEX_NONE and its hash.
  */
-uint32_t record_set__find(struct record_set *s, const uint8_t *base, const struct record_key *key,
-			  uint64_t seed, const uint8_t *rec, uint32_t len, uint32_t type,
-			  uint64_t *ret_hash);
+static inline uint32_t record_set__find(struct record_set *s, const uint8_t *base,
+					const struct record_key *key, uint64_t seed,
+					const uint8_t *rec, uint32_t len, uint32_t type,
+					uint64_t *ret_hash)
+{
+	uint32_t guess = s->nr ? s->v[s->last].next[0] : 0;
+
+	if (!s->nr || !record__is(&s->v[guess], base + s->v[guess].off, key, rec, len, type))
+		return record_set__find_other(s, base, key, seed, rec, len, type, ret_hash);
+	s->last = guess;
+	return guess;
+}
+
 /* Adds a record that was not found.  Its number, or -ENOMEM. */
 int64_t record_set__add(struct record_set *s, uint64_t hash, struct record r);
 /* Adds a record that is not to be found. */

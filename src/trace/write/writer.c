@@ -98,7 +98,7 @@ static int write_header(struct stk_writer *w)
 	return write_out(w, &w->group);
 }
 
-static int add_cpus(struct stk_writer *w, uint32_t nr)
+static __attribute__((noinline)) int add_cpus(struct stk_writer *w, uint32_t nr)
 {
 	struct batch *p;
 
@@ -196,7 +196,17 @@ void stk_writer__free(struct stk_writer *w)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static int encode_cpu(struct stk_writer *w, uint32_t cpu)
+/* Counts the events of a batch that becomes a block. */
+static void count_events(struct stk_writer *w, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_tuples; i++)
+		w->handed_in[batch_tuple__value(&b->tuples[i], BATCH_EVENT)] += b->tuples[i].nr;
+	for (uint32_t i = 0; i < b->nr; i++)
+		w->max_ts = MAX(w->max_ts, b->events[i].ts);
+	w->stats.events += b->nr;
+}
+
+static __attribute__((noinline)) int encode_cpu(struct stk_writer *w, uint32_t cpu)
 {
 	struct batch *b = &w->cpus[cpu];
 	struct enc_batch batch = { .cpu = cpu,
@@ -213,6 +223,7 @@ static int encode_cpu(struct stk_writer *w, uint32_t cpu)
 	if (err)
 		return wr_fail(w, log_err(err, "encode events of cpu %u", cpu));
 	w->stats.event_bytes += w->blocks.len - before;
+	count_events(w, b);
 	batch__clear(b);
 	return 0;
 }
@@ -237,12 +248,8 @@ int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 		if (err)
 			return err;
 	}
-	if (batch__add(b, w->event_types, w->nr_types, e))
-		return wr_fail(w, -ENOMEM);
-	w->max_ts = MAX(w->max_ts, e->ts);
-	w->stats.events++;
-	w->handed_in[e->event]++;
-	return 0;
+	err = batch__add(b, w->event_types, w->nr_types, e);
+	return err ? wr_fail(w, err) : 0;
 }
 
 int stk_writer__loss(struct stk_writer *w, const struct stk_writer_loss *loss)
@@ -274,19 +281,21 @@ size_t stk_writer__pending(const struct stk_writer *w)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
+static int encode_all(struct stk_writer *w)
+{
+	int err = w->err;
+
+	for (uint32_t i = 0; i < w->nr_cpus && !err; i++)
+		err = encode_cpu(w, i);
+	return err;
+}
+
 int stk_writer__end_round(struct stk_writer *w, uint64_t end_ts, uint64_t wall_ns)
 {
+	int err = encode_all(w);
 	uint64_t marker[4] = { w->round, end_ts, w->stats.events, wall_ns };
-	int err;
 
-	if (w->err)
-		return w->err;
-	for (uint32_t i = 0; i < w->nr_cpus; i++) {
-		err = encode_cpu(w, i);
-		if (err)
-			return err;
-	}
-	err = wr_close_tables(w);
+	err = err ?: wr_close_tables(w);
 	if (err)
 		return err;
 	w->prev_loss = 0;
@@ -375,7 +384,8 @@ int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status
 	if (w->err)
 		return w->err;
 	if (stk_writer__pending(w)) {
-		err = stk_writer__end_round(w, w->max_ts, clock_ns(CLOCK_REALTIME));
+		err = encode_all(w);
+		err = err ?: stk_writer__end_round(w, w->max_ts, clock_ns(CLOCK_REALTIME));
 		if (err)
 			return err;
 	}
@@ -401,5 +411,7 @@ int stk_writer__finish(struct stk_writer *w, const char *reason, int exit_status
 void stk_writer__stats(const struct stk_writer *w, struct stk_writer_stats *ret_stats)
 {
 	*ret_stats = w->stats;
+	for (uint32_t i = 0; i < w->nr_cpus; i++)
+		ret_stats->events += w->cpus[i].nr;
 	ret_stats->merged_bytes = tree__memory(&w->tree);
 }
