@@ -175,7 +175,7 @@ static __attribute__((noinline)) int name_fields(struct namer *n, const struct f
 		if (at + sizeof(v) > len)
 			continue;
 		memcpy(&v, (const char *)rec + at, sizeof(v));
-		if (FRAME_IS_KERNEL(v) && v >> 31 == 0x1ffffffffull)
+		if (v >> 31 == 0x1ffffffffull) /* where the kernel and its modules have code */
 			err = namer__value(n, v);
 	}
 	return err;

@@ -344,7 +344,11 @@ static int number_records(struct encoder *enc, const struct part *p)
 		}
 		enc->tokens[i] = *number - 1;
 	}
-	memset(enc->numbers, 0, p->b->records.nr * sizeof(*enc->numbers));
+	if (p->b->records.nr < p->nr)
+		memset(enc->numbers, 0, p->b->records.nr * sizeof(*enc->numbers));
+	else
+		for (uint32_t i = 0; i < p->nr; i++)
+			enc->numbers[p->records[i]] = 0;
 	return nr < 0 ? nr : 0;
 }
 
