@@ -18,7 +18,7 @@ struct idmap {
 	struct index index;
 };
 
-/* The value for key, valid until the next one is added.  NULL: there is none. */
+/* The value for key, valid until the next one is added.  NULL: not found. */
 static inline uint32_t *idmap__find(const struct idmap *m, uint64_t key)
 {
 	uint64_t hash = index__hash(key);
