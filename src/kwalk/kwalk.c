@@ -401,14 +401,18 @@ static uint32_t stack_size(const struct btf *btf)
 	return t && t->size >= 4096 && !(t->size & (t->size - 1)) ? t->size : 16384;
 }
 
+static enum kwalk_reader reader_of(const struct btf *btf)
+{
+	return btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) < 0 ? KWALK_BY_COPY :
+										   KWALK_BY_LOAD;
+}
+
 static int read_tables(struct kwalk *k, const struct btf *btf)
 {
 	struct kwalk_range symbols[NR_SYMBOLS] = { 0 };
 	int err;
 
-	k->is.reader = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) < 0 ?
-			       KWALK_BY_COPY :
-			       KWALK_BY_LOAD;
+	k->is.reader = reader_of(btf);
 	k->is.stack_size = stack_size(btf);
 	module_layout__read(btf, &k->module);
 	k->is.unwinder = has_frame_pointers(btf) ? KWALK_FRAME_POINTERS : KWALK_ORC;
@@ -556,6 +560,17 @@ int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 	s.frames = max_frames();
 	s.check_first = wanted.check_first;
 	s.check_shift = wanted.check_shift;
+	return write_settings(obj, &s);
+}
+
+int kwalk__prepare_reads(const struct btf *btf, struct bpf_object *obj)
+{
+	struct kwalk_settings s;
+	int err = read_settings(obj, &s);
+
+	if (err)
+		return err;
+	s.reader = reader_of(btf);
 	return write_settings(obj, &s);
 }
 

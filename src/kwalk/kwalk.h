@@ -53,6 +53,11 @@ size_t kwalk__size(const struct kwalk *k);
  * object does not include kwalk.bpf.h.
  */
 int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj);
+/*
+ * The same for programs that walk no stacks: only kwalk_load() is prepared, which otherwise calls a
+ * helper.  btf: the kernel's.
+ */
+int kwalk__prepare_reads(const struct btf *btf, struct bpf_object *obj);
 
 /* Call before loading: compare the first `first` walks of each CPU, then one in 1 << shift. */
 int kwalk__set_checks(struct bpf_object *obj, uint32_t first, uint32_t shift);

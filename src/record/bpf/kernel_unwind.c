@@ -27,6 +27,7 @@ static const char *reason(int err)
 
 int programs__prepare_walk(struct programs *p)
 {
+	const struct btf *btf = rec_events__kernel_types(p->opts->events);
 	int err = 0;
 
 	if (!p->opts->kernel_stacks)
@@ -34,11 +35,13 @@ int programs__prepare_walk(struct programs *p)
 	else if (p->opts->kernel_unwind == REC_UNWIND_KERNEL)
 		p->kernel_walk_reason = "--kernel-unwind kernel";
 	else
-		err = kwalk__new_btf(rec_events__kernel_types(p->opts->events), &p->kwalk);
+		err = kwalk__new_btf(btf, &p->kwalk);
 	if (err && p->opts->kernel_unwind == REC_UNWIND_ORC)
 		return log_why(-EOPNOTSUPP, "--kernel-unwind orc: %s", reason(err));
 	if (err)
 		p->kernel_walk_reason = reason(err);
+	if (!p->kwalk)
+		return kwalk__prepare_reads(btf, p->skel->obj);
 	return kwalk__prepare(p->kwalk, p->skel->obj);
 }
 
