@@ -12,6 +12,7 @@
 
 struct cgroup_dir;
 struct ksyms;
+struct phases;
 struct rec_events;
 
 enum rec_backend { REC_BACKEND_BPF, REC_BACKEND_FTRACE };
@@ -62,6 +63,7 @@ struct recorder_opts {
 	/* Called about twice a second with one line; NULL: never. */
 	void (*status)(void *ctx, const char *line);
 	void *status_ctx;
+	struct phases *phases; /* of the recording, for -v; NULL: not measured */
 };
 
 /* Whether only events of tasks that are selected by their ids (target.h) are recorded. */

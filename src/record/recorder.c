@@ -22,6 +22,7 @@
 #include "losses.h"
 #include "meta.h"
 #include "output/output.h"
+#include "phases.h"
 #include "record/select/rec_event.h"
 #include "stop.h"
 #include "strbuf.h"
@@ -117,7 +118,9 @@ static int prepare(struct recorder *r)
 	err = r->ops->open(r->opts, &r->backend);
 	rec_events__forget_types(r->opts->events);
 	err = err ?: open_target(r);
+	phases__part(r->opts->phases, "command or tasks");
 	err = err ?: open_writer(r);
+	phases__part(r->opts->phases, "file and metadata");
 	return err ?: r->ops->set_writer(r->backend, r->w);
 }
 
@@ -337,7 +340,12 @@ static int arm(struct recorder *r)
 {
 	int err = r->ops->arm(r->backend);
 
-	return err ? log_err(err, "start recording") : write_tasks(r, "start");
+	phases__part(r->opts->phases, "programs armed");
+	if (err)
+		return log_err(err, "start recording");
+	err = write_tasks(r, "start");
+	phases__part(r->opts->phases, "list of tasks");
+	return err;
 }
 
 static int start_target(struct recorder *r)
@@ -369,8 +377,12 @@ static int start_delayed(struct recorder *r)
 {
 	int err = start_target(r);
 
-	if (err || wait_delay(r))
-		return err ?: arm(r);
+	if (err)
+		return err;
+	if (wait_delay(r)) {
+		phases__part(r->opts->phases, "command started, delay");
+		return arm(r);
+	}
 	log_warn("nothing was recorded: %s before the delay of %llu ms was over (--delay)",
 		 target__ended(r->target) ? "the processes ended" : "the recording was stopped",
 		 (unsigned long long)r->opts->delay_ns / 1000000);
@@ -398,12 +410,16 @@ static int record(struct recorder *r)
 	r->round_start = r->last_status = rec_clock__ns(REC_CLOCK_MONO);
 	r->start_cpu_ns = meta__cpu_ns();
 	err = start(r);
+	phases__end(r->opts->phases, "command started, file named");
 	if (!err)
 		err = loop(r);
+	phases__begin(r->opts->phases, "end");
 	/* before disarming: events show what changes while the list is read */
 	if (!err)
 		err = write_tasks(r, "end");
+	phases__part(r->opts->phases, "list of tasks");
 	disarmed = r->ops->disarm(r->backend);
+	phases__part(r->opts->phases, "programs disarmed");
 	setpriority(PRIO_PROCESS, 0, r->nice);
 	return err ?: disarmed;
 }
@@ -460,14 +476,18 @@ static int finish(struct recorder *r)
 	} while (!err && ds.horizon != UINT64_MAX);
 	if (err)
 		return err;
+	phases__part(r->opts->phases, "rings emptied");
 	target__ended(r->target);
 	warn_samples(r);
 	full_tables__warn((const uint64_t(*)[STK_NR_COUNTERS])r->counters, r->opts->events->nr);
 	err = r->ops->finish(r->backend);
+	phases__part(r->opts->phases, "symbols");
 	r->ops->costs(r->backend, &costs);
 	if (!err)
 		err = meta__costs(r->w, &costs, r->start_cpu_ns);
-	return err ?: stk_writer__finish(r->w, "stopped", target__exit_status(r->target));
+	err = err ?: stk_writer__finish(r->w, "stopped", target__exit_status(r->target));
+	phases__part(r->opts->phases, "file completed");
+	return err;
 }
 
 /* Events that could not be written are losses; the file says so if there is room for that. */
@@ -539,7 +559,9 @@ int recorder__run(const struct recorder_opts *opts, struct recorder_result *ret_
 	/* detach before waiting, so that recorded tasks are no longer slowed down */
 	r.ops->free(r.backend);
 	r.backend = NULL;
+	phases__part(opts->phases, "programs detached");
 	close_recording(&r);
+	phases__end(opts->phases, "file closed");
 	if (!err && opts->command)
 		res.exit_status = wait_command(&r);
 	release(&r);

@@ -16,6 +16,7 @@
 #include "record/kernel/filter_features.h"
 #include "record/kernel/kernel_names.h"
 #include "record/kernel/tracefs.h"
+#include "record/phases.h"
 #include "record/select/rec_event.h"
 #include "record/stop.h"
 #include "record/target.h"
@@ -240,6 +241,7 @@ static int run(int argc, char **argv)
 	struct rec_events events = { 0 };
 	struct recorder_result result;
 	struct live_viewer viewer = { .go_fd = -1 };
+	struct phases phases;
 	struct kernel_names *names = NULL;
 	int err;
 
@@ -251,7 +253,9 @@ static int run(int argc, char **argv)
 		.max_depth = WIRE_MAX_FRAMES,
 		.argc = argc,
 		.argv = argv,
+		.phases = &phases,
 	};
+	phases__begin(&phases, "start");
 	err = record_options__parse(argc, argv, &o);
 	if (err)
 		return err;
@@ -276,6 +280,7 @@ static int run(int argc, char **argv)
 	err = choose_backend(&o) ?: record_select__open(&o);
 	if (err)
 		return err;
+	phases__part(&phases, "options");
 	events.native = o.rec.backend == REC_BACKEND_FTRACE;
 	if (!features__initial_pids()) {
 		log_err(0, "cannot record in a PID namespace: PIDs would not match the kernel's; "
@@ -283,9 +288,11 @@ static int run(int argc, char **argv)
 		return CMD_FAILURE;
 	}
 	err = kernel_names__new(&names);
+	phases__part(&phases, "symbols of the kernel");
 	if (!err) {
 		o.rec.syms = events.syms = kernel_names__syms(names);
 		err = resolve_events(&o, &events);
+		phases__part(&phases, "events and their formats");
 	}
 	if (!err)
 		err = recorder__run(&o.rec, &result);

@@ -203,7 +203,7 @@ const struct opt record_options[] = {
 	  OPT_FLAG(struct record_options, live) },
 	{ "-q, --quiet", "print errors only, no status line and no summary",
 	  OPT_FLAG(struct record_options, quiet) },
-	{ "-v, --verbose", "print kernel memory, load time and left out events",
+	{ "-v, --verbose", "print memory, times of start and end, left out events",
 	  OPT_FLAG(struct record_options, verbose) },
 	HELP_OPTION
 };

@@ -16,6 +16,7 @@
 #include "record/memory.h"
 #include "record/meta.h"
 #include "record/opts.h"
+#include "record/phases.h"
 #include "record/select/rec_event.h"
 #include "strbuf.h"
 #include "text.h"
@@ -171,6 +172,7 @@ static int bpf_set_writer(struct backend *base, struct stk_writer *w)
 
 	b->w = w;
 	err = open_files(b);
+	phases__part(b->opts->phases, "unwind tables of running programs");
 	if (!err)
 		err = kernel_unwind_meta(b);
 	if (err)

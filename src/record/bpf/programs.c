@@ -22,6 +22,7 @@
 #include "log.h"
 #include "programs_priv.h"
 #include "record/kernel/percpu.h"
+#include "record/phases.h"
 #include "record/select/rec_event.h"
 #include "samples.h"
 #include "slurp.h"
@@ -353,9 +354,11 @@ static int load(struct programs *p)
 	if (err)
 		return err;
 	set_map_sizes(p);
+	phases__part(p->opts->phases, "BPF object opened, types of the kernel");
 	err = programs__prepare_walk(p);
 	if (err)
 		return err;
+	phases__part(p->opts->phases, "unwind rules of the kernel");
 	programs__choose(p);
 	err = programs__plan_memory(p);
 	if (err)
@@ -363,6 +366,7 @@ static int load(struct programs *p)
 	err = record_bpf__load(p->skel);
 	if (err)
 		return log_err(err, "load the BPF programs into the kernel");
+	phases__part(p->opts->phases, "BPF programs verified and loaded");
 	err = programs__start_walk(p);
 	if (err)
 		return err;
@@ -372,6 +376,7 @@ static int load(struct programs *p)
 	if (err)
 		return log_err(err, "create rings of %llu bytes for each CPU",
 			       (unsigned long long)p->memory.ring);
+	phases__part(p->opts->phases, "rings");
 	err = stackmap__open(p->skel->obj, &p->stackmap);
 	if (err)
 		return log_err(err, "open the stack map");
@@ -385,7 +390,10 @@ static int load(struct programs *p)
 	if (err)
 		return err;
 	p->costs.load_ns = clock_ns(CLOCK_MONOTONIC) - start;
-	return programs__calibrate(p);
+	phases__part(p->opts->phases, "maps");
+	err = programs__calibrate(p);
+	phases__part(p->opts->phases, "calibration");
+	return err;
 }
 
 /* Each event needs several descriptors. */
@@ -427,6 +435,7 @@ int programs__new(const struct recorder_opts *opts, struct programs **ret_progra
 	if (!err)
 		err = attach__all(p);
 	p->costs.attach_ns = clock_ns(CLOCK_MONOTONIC) - start;
+	phases__part(opts->phases, "programs attached");
 	if (err) {
 		programs__free(p);
 		return err;
