@@ -113,21 +113,26 @@ struct task_struct___kwalk {
 
 extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 
+KWALK_INLINE __u64 kwalk_guarded(__u64 addr)
+{
+	struct pt_regs___kwalk *p =
+		bpf_rdonly_cast((void *)addr, bpf_core_type_id_kernel(struct pt_regs___kwalk));
+	__u64 v = p->r15;
+
+	/* Keeps clang from merging loads of several places, which the verifier refuses. */
+	asm volatile("" : "+r"(v));
+	return v;
+}
+
 KWALK_INLINE __u64 kwalk_load(__u64 addr)
 {
 	__u64 v = 0;
 
 	/* The verifier knows the settings and treats the other branch as dead code. */
-	if (kwalk_settings.reader == KWALK_BY_LOAD) {
-		struct pt_regs___kwalk *p = bpf_rdonly_cast(
-			(void *)addr, bpf_core_type_id_kernel(struct pt_regs___kwalk));
-
-		v = p->r15;
-		/* Keeps clang from merging loads of several places, which the verifier refuses. */
-		asm volatile("" : "+r"(v));
-	} else {
+	if (kwalk_settings.reader == KWALK_BY_LOAD)
+		v = kwalk_guarded(addr);
+	else
 		bpf_probe_read_kernel(&v, sizeof(v), (void *)addr);
-	}
 	return v;
 }
 

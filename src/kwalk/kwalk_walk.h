@@ -9,6 +9,7 @@
  *	kwalk_get_block(i), kwalk_get_row(i), kwalk_get_cached(i), kwalk_get_modules(),
  *	kwalk_get_memo(i)			pointers, per-CPU data of this CPU; 0: absent
  *	kwalk_load(addr)			a word of memory; 0: unreadable
+ *	kwalk_guarded(addr)			the same if kwalk_settings.reader is KWALK_BY_LOAD
  *	kwalk_copy_from(to, bytes, addr)	the same for many bytes; not 0: failed
  *	kwalk_get64(p), kwalk_get32(p), kwalk_set64(p, v), kwalk_set32(p, v), kwalk_cas32(p, o, n)
  */
@@ -436,18 +437,19 @@ KWALK_INLINE bool kwalk_is_likely(const struct kwalk_stack *s, const struct kwal
 		(kwalk_within(s, at, 8) && kwalk_read(s, at) == (__u64)((__s64)step >> 32)));
 }
 
-/*
- * Returns the memo's value if it describes this stack, else 0.  seq was read before the rest of the
- * memo.  Global, so that the verifier checks it once for both memos of a pair.
- */
-KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u32 seq)
+KWALK_INLINE __u64 kwalk_word(bool by_load, const struct kwalk_stack *s, __u64 addr)
+{
+	return by_load ? kwalk_guarded(addr) : kwalk_read(s, addr);
+}
+
+/* by_load is a constant, so a step does not ask the settings how memory is read. */
+KWALK_INLINE __u64 kwalk_replay_by(bool by_load, struct kwalk_stack *s, struct kwalk_memo *m,
+				   __u32 seq)
 {
 	__u64 low, last, base, held, value, step, word, at;
 	__u32 nr, kind, i;
 	__s64 upper;
 
-	if (!s || !m)
-		return 0;
 	/* Loaded from memory, so that the verifier treats them as unknown scalars. */
 	low = kwalk_get64(&s->low);
 	last = kwalk_get64(&s->size) - 8;
@@ -463,7 +465,8 @@ KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u
 		step = kwalk_get64(&m->step[i]);
 		if (!(step & 7)) {
 			at = base + (__u32)step;
-			if (at - low > last || kwalk_read(s, at) != (__u64)((__s64)step >> 32))
+			if (at - low > last ||
+			    kwalk_word(by_load, s, at) != (__u64)((__s64)step >> 32))
 				return 0;
 			continue;
 		}
@@ -475,7 +478,7 @@ KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u
 		else if (at - low > last)
 			return 0;
 		else
-			word = kwalk_read(s, at);
+			word = kwalk_word(by_load, s, at);
 		switch (kind) {
 		case KWALK_FRAME:
 		case KWALK_HELD:
@@ -512,6 +515,18 @@ KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u
 	if (s->modules && !kwalk_modules_hold(s))
 		return 0;
 	return kwalk_get32(&m->seq) == seq ? value : 0;
+}
+
+/*
+ * Returns the memo's value if it describes this stack, else 0.  seq was read before the rest of the
+ * memo.  Global, so that the verifier checks it once for both memos of a pair.
+ */
+KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u32 seq)
+{
+	if (!s || !m)
+		return 0;
+	return kwalk_settings.reader == KWALK_BY_LOAD ? kwalk_replay_by(true, s, m, seq) :
+							kwalk_replay_by(false, s, m, seq);
 }
 
 /*

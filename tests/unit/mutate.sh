@@ -43,7 +43,7 @@ memo-no-claim)	# an entry is written without being marked
 memo-no-tag)	# an entry with another first address or salt is used
 	script='s/return kwalk_get64(&m->tag) == s->tag &&$/return m->tag \&\&/' changes=2 ;;
 memo-half)	# only half of a word is compared
-	script='s/kwalk_read(s, at) != (__u64)((__s64)step >> 32))$/(__u32)kwalk_read(s, at) != step >> 32)/' \
+	script='s/kwalk_word(by_load, s, at) != (__u64)((__s64)step >> 32))$/(__u32)kwalk_word(by_load, s, at) != step >> 32)/' \
 	changes=2 ;;
 memo-any-base)	# a frame may lie anywhere
 	script='s/if (word - (base + KWALK_BIAS + upper) - 1 >= kwalk_settings.stack_size)/if (0)/' changes=2 ;;
@@ -56,7 +56,7 @@ memo-any-mode)	# interrupted user mode and kernel mode are the same
 memo-old-modules) # an entry with unloaded modules is used
 	script='s/if (s->modules && !kwalk_modules_hold(s))/if (0)/' changes=2 ;;
 memo-no-bounds)	# a read may leave the stack
-	script='s/if (at - low > last || kwalk_read/if (kwalk_read/' changes=2 ;;
+	script='s/if (at - low > last ||$/if (/' changes=2 ;;
 # frame pointers
 frames-down)	# a frame may be below its callee's frame
 	script='s/} else if (frame - s->sp >= kwalk_settings.stack_size) {/} else if (0) {/' changes=2 ;;

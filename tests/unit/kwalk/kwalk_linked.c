@@ -94,6 +94,7 @@ static uint64_t load(uint64_t addr);
 #define kwalk_get_modules() (&modules)
 #define kwalk_get_memo(i) (&memos[i])
 #define kwalk_load(addr) load(addr)
+#define kwalk_guarded(addr) load(addr)
 #define kwalk_copy_from(to, n, addr) ((addr) ? -1 : -1)
 #define kwalk_get64(p) (*(const volatile __u64 *)(p))
 #define kwalk_get32(p) (*(const volatile __u32 *)(p))

@@ -123,6 +123,7 @@ static void interrupt(unsigned int one_in);
 #define kwalk_get_modules() (&modules)
 #define kwalk_get_memo(i) (&memos[self.cpu][i])
 #define kwalk_load(addr) load(addr)
+#define kwalk_guarded(addr) load(addr)
 #define kwalk_copy_from(to, n, addr) copy_from(to, n, addr)
 #define kwalk_get64(p) (interrupt(256), __atomic_load_n(p, __ATOMIC_ACQUIRE))
 #define kwalk_get32(p) (interrupt(256), __atomic_load_n(p, __ATOMIC_ACQUIRE))
