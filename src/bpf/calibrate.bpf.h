@@ -51,17 +51,20 @@ int calibrate(void *ctx)
 	return 1;
 }
 
-/* On signal:signal_generate, for a signal from the recorder to itself, which is pending then. */
+/*
+ * On signal:signal_generate, for a signal from the recorder to itself, which is pending then.  A
+ * raw tracepoint, because it is detached without a grace period.
+ */
 u64 calibrate_tif = 0;
 
-SEC("tracepoint")
+SEC("raw_tp/signal_generate")
 int calibrate_signal(void *ctx)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 
 	if ((u32)bpf_get_current_pid_tgid() == calibrate_tid)
 		calibrate_tif = task->thread_info.flags;
-	return 1;
+	return 0;
 }
 
 /*

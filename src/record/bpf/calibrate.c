@@ -87,8 +87,7 @@ static int find_resched_bits(struct programs *p)
 	struct bpf_link *link;
 	unsigned int bit;
 
-	link = bpf_program__attach_tracepoint(p->skel->progs.calibrate_signal, "signal",
-					      "signal_generate");
+	link = bpf_program__attach(p->skel->progs.calibrate_signal);
 	if (!link)
 		return log_err(-errno, "attach to signal:signal_generate");
 	sigaction(SIGURG, &handler, &before);

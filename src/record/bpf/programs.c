@@ -21,6 +21,7 @@
 #include "kwalk/kwalk.h"
 #include "log.h"
 #include "programs_priv.h"
+#include "record/kernel/map_in_map.h"
 #include "record/kernel/percpu.h"
 #include "record/phases.h"
 #include "record/select/rec_event.h"
@@ -194,40 +195,47 @@ static int map_memories(struct programs *p)
 	return p->unseen ? 0 : -ENOMEM;
 }
 
-/* Creates a ring for a CPU, unless it has one. */
-static int add_ring(const struct bpf_map *outer, unsigned int cpu, uint64_t size, int *fds)
+/* Creates the missing rings of online CPUs, and puts them into the array of rings. */
+static int add_rings(const struct programs *p, const struct bpf_map *outer, uint64_t size, int *fds)
 {
-	int fd;
+	_cleanup_free_ uint32_t *cpus = malloc(p->nr_cpus * sizeof(*cpus));
+	_cleanup_free_ int *added = malloc(p->nr_cpus * sizeof(*added));
+	uint32_t cpu, nr = 0;
+	int err = 0;
 
-	if (fds[cpu] >= 0)
-		return 0;
-	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "stk_ring", 0, 0, size, NULL);
-	if (fd < 0)
-		return -errno;
-	if (bpf_map_update_elem(bpf_map__fd(outer), &cpu, &fd, BPF_ANY)) {
-		int err = -errno;
-
-		close(fd);
-		return err;
+	if (!cpus || !added)
+		return -ENOMEM;
+	for (cpu = 0; cpu < p->nr_cpus && !err; cpu++) {
+		if (!p->online[cpu] || fds[cpu] >= 0)
+			continue;
+		added[nr] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "stk_ring", 0, 0, size, NULL);
+		err = added[nr] < 0 ? -errno : 0;
+		cpus[nr] = cpu;
+		nr += !err;
 	}
-	fds[cpu] = fd;
-	return 0;
+	err = err ?: map_in_map__set(bpf_map__fd(outer), cpus, added, nr);
+	while (nr--) {
+		if (err)
+			close(added[nr]);
+		else
+			fds[cpus[nr]] = added[nr];
+	}
+	return err;
 }
 
-static int create_ring(struct programs *p, unsigned int cpu)
+static int add_all_rings(struct programs *p)
 {
 	const struct record_bpf *s = p->skel;
-	int err = add_ring(s->maps.rings, cpu, p->memory.ring, p->ring_fds);
+	int err = add_rings(p, s->maps.rings, p->memory.ring, p->ring_fds);
 
 	if (err || !p->user_stacks)
 		return err;
-	return add_ring(s->maps.file_rings, cpu, FILE_RING_BYTES, p->file_ring_fds);
+	return add_rings(p, s->maps.file_rings, FILE_RING_BYTES, p->file_ring_fds);
 }
 
 static int create_rings(struct programs *p)
 {
 	unsigned int cpu;
-	int err;
 
 	p->ring_fds = malloc(p->nr_cpus * sizeof(*p->ring_fds));
 	p->file_ring_fds = malloc(p->nr_cpus * sizeof(*p->file_ring_fds));
@@ -235,22 +243,29 @@ static int create_rings(struct programs *p)
 		return -ENOMEM;
 	for (cpu = 0; cpu < p->nr_cpus; cpu++)
 		p->ring_fds[cpu] = p->file_ring_fds[cpu] = -1;
-	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
-		err = p->online[cpu] ? create_ring(p, cpu) : 0;
-		if (err)
-			return err;
+	return add_all_rings(p);
+}
+
+/* Until an event is set, system calls are of no recorded event. */
+static int clear_syscalls(const struct programs *p)
+{
+	uint32_t keys[2 * WIRE_MAX_SYSCALLS], none[2 * WIRE_MAX_SYSCALLS], nr = ARRAY_SIZE(keys), i;
+	LIBBPF_OPTS(bpf_map_batch_opts, opts);
+
+	for (i = 0; i < nr; i++) {
+		keys[i] = i;
+		none[i] = UINT32_MAX;
 	}
-	return 0;
+	return bpf_map_update_batch(bpf_map__fd(p->skel->maps.syscall_events), keys, none, &nr,
+				    &opts);
 }
 
 static int fill_maps(struct programs *p)
 {
 	struct record_bpf *s = p->skel;
-	uint32_t none = UINT32_MAX, zero = 0, i, filter = 0;
-	int err = 0, nested = bpf_program__fd(s->progs.nested);
+	int err = clear_syscalls(p), nested = bpf_program__fd(s->progs.nested);
+	uint32_t zero = 0, i, filter = 0;
 
-	for (i = 0; i < 2 * WIRE_MAX_SYSCALLS && !err; i++)
-		err = bpf_map_update_elem(bpf_map__fd(s->maps.syscall_events), &i, &none, 0);
 	for (i = 0; i < p->nr_events && !err; i++) {
 		struct rec_event *e = &p->opts->events->v[i];
 
@@ -310,25 +325,25 @@ static int find_cpus(struct programs *p)
 }
 
 /* A CPU that came online, or that was offline when it was located at the start. */
-static int prepare_cpu(struct programs *p, unsigned int cpu)
+static int prepare_cpu(struct programs *p, unsigned int cpu, bool *ret_needs_ring)
 {
-	bool has_ring = p->ring_fds[cpu] >= 0;
 	int err = programs__locate_cpu(p, cpu);
 
 	if (err == -ENXIO)
 		return 0; /* it went offline again */
-	if (err >= 0)
-		err = create_ring(p, cpu);
-	if (err)
+	if (err < 0)
 		return err;
 	p->prepared[cpu] = true;
-	if (!has_ring)
-		log_warn("CPU %u came online; its events before this were lost", cpu);
+	if (p->ring_fds[cpu] >= 0)
+		return 0;
+	log_warn("CPU %u came online; its events before this were lost", cpu);
+	*ret_needs_ring = true;
 	return 0;
 }
 
 int programs__refresh_cpus(struct programs *p)
 {
+	bool needs_rings = false;
 	unsigned int cpu;
 	int err;
 
@@ -336,7 +351,9 @@ int programs__refresh_cpus(struct programs *p)
 	err = read_online(p->online, p->nr_cpus);
 	for (cpu = 0; cpu < p->nr_cpus && !err; cpu++)
 		if (p->online[cpu] && !p->prepared[cpu])
-			err = prepare_cpu(p, cpu);
+			err = prepare_cpu(p, cpu, &needs_rings);
+	if (!err && needs_rings)
+		err = add_all_rings(p);
 	if (err)
 		return log_err(err, "prepare a CPU that came online");
 	return p->samples ? samples__refresh(p->samples, p->online) : 0;

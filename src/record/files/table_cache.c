@@ -117,6 +117,16 @@ static void publish(struct table_cache *c, const struct slot *s)
 	count_generation(c);
 }
 
+void table_cache__hold(struct table_cache *c)
+{
+	table_slabs__hold(c->tables);
+}
+
+int table_cache__publish(struct table_cache *c)
+{
+	return table_slabs__publish(c->tables);
+}
+
 /* ---- slots ----------------------------------------------------------------------------------- */
 
 static void drop_slot(struct table_cache *c, struct slot *s)

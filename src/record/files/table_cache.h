@@ -20,6 +20,13 @@ int table_cache__new(struct wire_file *entries, struct wire_user_ctl *ctl, int s
 void table_cache__free(struct table_cache *c);
 
 /*
+ * Programs must not be armed between these two calls: in between, tables are added without making
+ * their memory visible to the programs, for which the kernel would wait each time.
+ */
+void table_cache__hold(struct table_cache *c);
+int table_cache__publish(struct table_cache *c);
+
+/*
  * Adds the table of file id, which has none so far; takes ownership of t.  If there is no room and
  * wait is true, the table waits until others are found idle, which takes a second; else it is
  * dropped, and may be put again.

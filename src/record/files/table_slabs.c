@@ -6,9 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <bpf/bpf.h>
 
+#include "array.h"
 #include "cleanup.h"
+#include "record/kernel/map_in_map.h"
 #include "unwind/table.h"
 #include "wire.h"
 
@@ -25,6 +28,9 @@ struct table_slabs {
 	unsigned int nr_slabs, max_slabs;
 	uint32_t *used; /* a word per chunk, a bit per unit */
 	uint64_t units; /* in use */
+	bool held; /* new slabs wait for table_slabs__publish() */
+	int *waiting; /* their descriptors */
+	uint32_t nr_waiting, cap_waiting;
 };
 
 static uint32_t low_bits(unsigned int n)
@@ -60,23 +66,44 @@ int table_slabs__new(int slabs_fd, uint64_t budget, struct table_slabs **ret_tab
 	return 0;
 }
 
+static void forget_waiting(struct table_slabs *t)
+{
+	while (t->nr_waiting)
+		close(t->waiting[--t->nr_waiting]);
+}
+
 void table_slabs__free(struct table_slabs *t)
 {
 	if (!t)
 		return;
+	forget_waiting(t);
 	if (t->base)
 		munmap(t->base, t->max_slabs * SLAB_BYTES);
+	free(t->waiting);
 	free(t->used);
 	free(t);
 }
 
 /* The map `slabs` holds a reference to the array, so its descriptor can be closed. */
+static int publish(struct table_slabs *t, int *fd)
+{
+	uint32_t index = t->nr_slabs;
+
+	if (!t->held)
+		return map_in_map__set(t->slabs_fd, &index, fd, 1);
+	if (array__grow(&t->waiting, t->nr_waiting, &t->cap_waiting))
+		return -ENOMEM;
+	t->waiting[t->nr_waiting++] = take_fd(*fd);
+	return 0;
+}
+
 static int add_slab(struct table_slabs *t)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	int flags = MAP_SHARED | MAP_FIXED | (t->slabs_fd < 0 ? MAP_ANONYMOUS : 0);
-	uint32_t index = t->nr_slabs;
 	_cleanup_close_ int fd = -1;
+	char *at;
+	int err;
 
 	if (t->nr_slabs == t->max_slabs)
 		return -ENOSPC;
@@ -86,13 +113,35 @@ static int add_slab(struct table_slabs *t)
 		if (fd < 0)
 			return -errno;
 	}
-	if (mmap(t->base + index * SLAB_BYTES, SLAB_BYTES, PROT_READ | PROT_WRITE, flags, fd, 0) ==
-	    MAP_FAILED)
+	at = t->base + t->nr_slabs * SLAB_BYTES;
+	if (mmap(at, SLAB_BYTES, PROT_READ | PROT_WRITE, flags, fd, 0) == MAP_FAILED)
 		return -errno;
-	if (fd >= 0 && bpf_map_update_elem(t->slabs_fd, &index, &fd, BPF_ANY))
-		return -errno;
+	err = fd >= 0 ? publish(t, &fd) : 0;
+	if (err)
+		return err;
 	t->nr_slabs++;
 	return 0;
+}
+
+void table_slabs__hold(struct table_slabs *t)
+{
+	t->held = true;
+}
+
+int table_slabs__publish(struct table_slabs *t)
+{
+	uint32_t first = t->nr_slabs - t->nr_waiting, i;
+	_cleanup_free_ uint32_t *keys = malloc(MAX(t->nr_waiting, 1u) * sizeof(*keys));
+	int err;
+
+	if (!keys)
+		return -ENOMEM;
+	for (i = 0; i < t->nr_waiting; i++)
+		keys[i] = first + i;
+	err = map_in_map__set(t->slabs_fd, keys, t->waiting, t->nr_waiting);
+	t->held = false;
+	forget_waiting(t);
+	return err;
 }
 
 /* Finds so many adjacent free units within a chunk; *ret_unit: the first, over all chunks. */

@@ -22,6 +22,12 @@ void table_slabs__free(struct table_slabs *t);
  * creating a slab.
  */
 int table_slabs__alloc(struct table_slabs *t, uint32_t nr_words, uint32_t *ret_addr);
+/*
+ * From now on the BPF programs do not see new slabs until table_slabs__publish(), which waits for
+ * the kernel once for all of them.
+ */
+void table_slabs__hold(struct table_slabs *t);
+int table_slabs__publish(struct table_slabs *t);
 /* The caller ensures that no BPF program reads the table any more. */
 void table_slabs__release(struct table_slabs *t, uint32_t addr, uint32_t nr_words);
 

@@ -404,7 +404,9 @@ int user_files__snapshot(struct user_files *f)
 	int err;
 
 	f->snapshot = true;
+	table_cache__hold(f->tables);
 	err = snapshot__run(&f->walk, 0, on_snapshot, f);
+	err = table_cache__publish(f->tables) ?: err;
 	f->snapshot = false;
 	seen_context__forget(&f->seen);
 	f->load_ns = clock_ns(CLOCK_MONOTONIC) - start;
