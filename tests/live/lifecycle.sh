@@ -320,6 +320,20 @@ the_detacher()
 	done
 }
 
+# A child detaches the programs, also of one event, and is gone soon after.
+detached_one()
+{
+	pid=
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		LIFECYCLE=$$ "$STACKONCE" record $plain -q -o one.stk --force -e $call -- true
+		pid=$(the_detacher)
+		[ -z "$pid" ] || break
+	done
+	[ -n "$pid" ] || fail "record itself detached its programs ten times"
+	complete one.stk || fail "the recording is not complete when record exits"
+	until_true 10 gone "$pid" || fail "the programs are still attached: process $pid"
+}
+
 # A child detaches the programs, because many take long to detach, and the recorder does not wait
 # for it.  Where the child has exited before the test finds it, the test attaches more programs.
 detached()
@@ -385,6 +399,7 @@ twice
 blocked
 full
 outlived
+detached_one
 detached
 one_thread
 namespace

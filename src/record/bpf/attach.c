@@ -230,7 +230,7 @@ static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)
 int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 {
 	int *fds =
-		malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes + 8) * sizeof(*fds));
+		malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes + 9) * sizeof(*fds));
 	unsigned int nr = 0, i;
 
 	if (!fds)
@@ -258,6 +258,8 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 		fds[nr++] = bpf_link__fd(p->begin);
 	if (p->command)
 		fds[nr++] = bpf_link__fd(p->command);
+	if (p->calibration)
+		fds[nr++] = bpf_link__fd(p->calibration);
 	qsort(fds, nr, sizeof(*fds), compare_ints);
 	*ret_fds = fds;
 	*ret_nr = nr;
@@ -284,6 +286,8 @@ void attach__release(struct programs *p)
 	bpf_link__destroy(p->remember);
 	bpf_link__destroy(p->begin);
 	bpf_link__destroy(p->command);
+	bpf_link__destroy(p->calibration);
+	p->calibration = NULL;
 	free(p->attached);
 	free(p->probes);
 	p->probes = NULL;

@@ -465,7 +465,6 @@ static void release_maps(struct programs *p)
 {
 	unsigned int i;
 
-	bpf_link__destroy(p->calibration);
 	for (i = 0; p->ring_fds && p->file_ring_fds && i < p->nr_cpus; i++) {
 		closep(&p->ring_fds[i]);
 		closep(&p->file_ring_fds[i]);
@@ -481,9 +480,6 @@ static void release_maps(struct programs *p)
 	record_bpf__destroy(p->skel);
 }
 
-/* Above this number of events a child process detaches the programs. */
-#define DETACH_HERE 16
-
 /* Returns once all write ends of the pipe are closed. */
 static void wait_for_end_of_file(int fd)
 {
@@ -495,10 +491,11 @@ static void wait_for_end_of_file(int fd)
 }
 
 /*
- * No other process may have to wait for the child, so it keeps no descriptors but those of the
- * attachments.  The kernel detaches a program when its last descriptor is closed, and the process
- * that closes it waits.  So the child closes nothing before the parent has closed its descriptors
- * of the attachments and then its end of this pipe.
+ * A child process detaches the programs, which takes some grace periods for each tracepoint; they
+ * have been disarmed before.  No other process may have to wait for the child, so it keeps no
+ * descriptors but those of the attachments.  The kernel detaches a program when its last descriptor
+ * is closed, and the process that closes it waits.  So the child closes nothing before the parent
+ * has closed its descriptors of the attachments and then its end of this pipe.
  */
 static void run_detacher(struct programs *p, int pipe_from_parent)
 {
@@ -531,7 +528,7 @@ static bool detach_in_child(struct programs *p)
 	int fds[2];
 	pid_t child;
 
-	if (!p->attached || p->nr_events <= DETACH_HERE || pipe2(fds, O_CLOEXEC))
+	if (!p->attached || pipe2(fds, O_CLOEXEC))
 		return false;
 	child = fork();
 	if (!child) {
