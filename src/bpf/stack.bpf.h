@@ -34,6 +34,39 @@ __noinline int interrupt_entry(u64 ip)
 	return 1;
 }
 
+#define CUT_WORDS 16
+
+/*
+ * Notes the interrupt entries among CUT_WORDS words, from this one of the stack on; 0: the next
+ * words are to be searched, too.  A function of its own, so that the verifier follows so few words
+ * and not all that a stack may have.
+ */
+__noinline int stack_find_cuts(struct scratch *s, u32 from)
+{
+	u32 start, i;
+
+	if (!s)
+		return 1;
+	start = s->start;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < CUT_WORDS; i++, from++) {
+		u64 ip;
+		u32 nr;
+
+		if (from + 1 >= *(volatile u32 *)&s->left)
+			return 1;
+		ip = s->words[(start + from) & (STACKMAP_WORDS - 1)];
+		if (ip - entry_start >= entry_len || !interrupt_entry(ip))
+			continue;
+		nr = s->nr_cuts;
+		if (nr >= WIRE_MAX_CUTS)
+			return 1;
+		s->cut[nr & (WIRE_MAX_CUTS - 1)] = start + from + 1;
+		s->nr_cuts = nr + 1;
+	}
+	return 0;
+}
+
 /* Finds the end of the tracers' frames and the start of each interrupted context. */
 __noinline int stack_cut(struct scratch *s)
 {
@@ -63,21 +96,9 @@ __noinline int stack_cut(struct scratch *s)
 	s->nr_cuts = 0;
 	s->left = *(volatile u32 *)&s->nr_frames - start;
 #pragma clang loop unroll(disable)
-	for (i = 0; i < WIRE_MAX_FRAMES; i++) {
-		u64 ip;
-		u32 nr;
-
-		if (i + 1 >= *(volatile u32 *)&s->left)
+	for (i = 0; i < STACKMAP_WORDS; i += CUT_WORDS)
+		if (stack_find_cuts(s, i))
 			break;
-		ip = s->words[(start + i) & (STACKMAP_WORDS - 1)];
-		if (ip - entry_start >= entry_len || !interrupt_entry(ip))
-			continue;
-		nr = s->nr_cuts;
-		if (nr >= WIRE_MAX_CUTS)
-			break;
-		s->cut[nr & (WIRE_MAX_CUTS - 1)] = start + i + 1;
-		s->nr_cuts = nr + 1;
-	}
 	return 0;
 }
 

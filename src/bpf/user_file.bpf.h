@@ -63,58 +63,71 @@ static __always_inline u32 file_new(const struct wire_file_key *key)
 }
 
 /*
+ * Looks for the key in a slot, and puts it there if it is empty.  1: the end of the search; 0: the
+ * key may be in the next slot.  A function of its own, so that the verifier follows one slot.
+ */
+__noinline int file_probe(struct user_walk *u, u32 at, u64 tag)
+{
+	struct wire_file_key *key;
+	struct wire_file *f;
+	u64 *slot, v;
+	u32 id;
+
+	if (!u)
+		return 1;
+	key = &u->area.key;
+	slot = bpf_map_lookup_elem(&file_slots, &at);
+	if (!slot)
+		return 1;
+	v = *(volatile u64 *)slot;
+	if (!v) {
+		if (!u->key_new)
+			u->key_new = file_new(key);
+		id = u->key_new;
+		if (!id) {
+			u->key_full = 1;
+			return 1;
+		}
+		v = __sync_val_compare_and_swap(slot, 0, tag | id);
+		if (!v) {
+			u->key_id = id;
+			return 1;
+		}
+	}
+	if ((v ^ tag) >> 32)
+		return 0;
+	id = (u32)v;
+	f = bpf_map_lookup_elem(&files, &id);
+	if (!f || !key_equal(&f->key, key))
+		return 0;
+	u->key_id = id;
+	u->key_new = 0; /* another CPU may have been first: then our entry is wasted */
+	return 1;
+}
+
+/*
  * Sets u->key_id to the id of the key u->area.key, 0 if there is no room, and u->key_new to whether
  * the id is new.
  */
 __noinline int file_intern(struct user_walk *u)
 {
-	struct wire_file_key *key;
-	u64 h, tag, *slot, v;
-	u32 i, at, id = 0;
+	u32 i, done = 0;
+	u64 h;
 
 	if (!u)
 		return 0;
 	u->key_id = 0;
 	u->key_new = 0;
-	key = &u->area.key;
-	h = key_hash(key);
-	tag = h & 0xffffffff00000000ull;
+	u->key_full = 0;
+	h = key_hash(&u->area.key);
 #pragma clang loop unroll(disable)
-	for (i = 0; i < WIRE_FILE_PROBES; i++) {
-		struct wire_file *f;
-		u32 found;
-
-		at = ((u32)h + i) & (WIRE_FILE_SLOTS - 1);
-		slot = bpf_map_lookup_elem(&file_slots, &at);
-		if (!slot)
-			return 0;
-		v = *(volatile u64 *)slot;
-		if (!v) {
-			id = *(volatile u32 *)&u->key_new;
-			if (!id) {
-				id = file_new(key);
-				if (!id)
-					break;
-				u->key_new = id;
-			}
-			v = __sync_val_compare_and_swap(slot, 0, tag | id);
-			if (!v) {
-				u->key_id = id;
-				return 0;
-			}
-		}
-		if ((v ^ tag) >> 32)
-			continue;
-		found = (u32)v;
-		f = bpf_map_lookup_elem(&files, &found);
-		if (f && key_equal(&f->key, key)) {
-			u->key_id = found;
-			u->key_new = 0; /* another CPU was first: our entry is wasted */
-			return 0;
-		}
-	}
+	for (i = 0; i < WIRE_FILE_PROBES && !done; i++)
+		done = file_probe(u, ((u32)h + i) & (WIRE_FILE_SLOTS - 1),
+				  h & 0xffffffff00000000ull);
+	if (done && !u->key_full)
+		return 0;
 	u->key_new = 0;
-	if (key->kind == WIRE_KEY_NAME)
+	if (u->area.key.kind == WIRE_KEY_NAME)
 		note_full(u->event, STK_C_FULL_NAMES);
 	else
 		note_full(u->event, STK_C_FULL_FILES);
@@ -137,54 +150,69 @@ static __always_inline const struct path *area_path(const struct user_area *a)
 	return &file->f_path;
 }
 
+enum path_state {
+	PATH_MORE, /* the component is stored; u->dentry and u->mnt are those of the next one */
+	PATH_COMPLETE,
+	PATH_TOO_LONG,
+};
+
+/* Stores a component of a path.  A function of its own, so that the verifier follows only one. */
+__noinline int file_event_part(struct user_walk *u)
+{
+	struct dentry *d, *parent, *root;
+	struct wire_file_event *n;
+	struct vfsmount *mnt;
+	u32 len;
+	long r;
+
+	if (!u)
+		return PATH_COMPLETE;
+	n = &u->file_event;
+	d = (void *)u->dentry;
+	mnt = (void *)u->mnt;
+	parent = BPF_CORE_READ(d, d_parent);
+	root = BPF_CORE_READ(mnt, mnt_root);
+	if (d == root || d == parent) {
+		struct mount *m = (void *)mnt - bpf_core_field_offset(struct mount, mnt);
+		struct mount *up = BPF_CORE_READ(m, mnt_parent);
+
+		if (up == m || d != root)
+			return PATH_COMPLETE;
+		u->dentry = (u64)BPF_CORE_READ(m, mnt_mountpoint);
+		u->mnt = (u64)up + bpf_core_field_offset(struct mount, mnt);
+		return PATH_MORE;
+	}
+	len = *(volatile u32 *)&n->len;
+	if (len > WIRE_NAME_BYTES - 256)
+		return PATH_TOO_LONG;
+	r = bpf_probe_read_kernel_str(n->parts + (len & (WIRE_NAME_BYTES - 1)), 256,
+				      BPF_CORE_READ(d, d_name.name));
+	if (r <= 0)
+		return PATH_COMPLETE;
+	n->len = len + (u32)r;
+	n->nr_parts++;
+	u->dentry = (u64)parent;
+	return PATH_MORE;
+}
+
 /* Stores the path of the mapping's file, from the last component to the root of the namespace. */
 __noinline int file_event_path(struct user_walk *u)
 {
-	struct wire_file_event *n;
 	const struct path *path;
-	struct dentry *d;
-	struct vfsmount *mnt;
-	u32 i;
+	u32 state = PATH_MORE, i;
 
 	if (!u)
 		return 0;
-	n = &u->file_event;
-	n->len = 0;
-	n->nr_parts = 0;
+	u->file_event.len = 0;
+	u->file_event.nr_parts = 0;
 	path = area_path(&u->area);
-	d = BPF_CORE_READ(path, dentry);
-	mnt = BPF_CORE_READ(path, mnt);
+	u->dentry = (u64)BPF_CORE_READ(path, dentry);
+	u->mnt = (u64)BPF_CORE_READ(path, mnt);
 #pragma clang loop unroll(disable)
-	for (i = 0; i < FILE_PATH_PARTS; i++) {
-		struct dentry *parent = BPF_CORE_READ(d, d_parent);
-		struct dentry *root = BPF_CORE_READ(mnt, mnt_root);
-		u32 len = *(volatile u32 *)&n->len;
-		long r;
-
-		if (d == root || d == parent) {
-			struct mount *m = (void *)mnt - bpf_core_field_offset(struct mount, mnt);
-			struct mount *up = BPF_CORE_READ(m, mnt_parent);
-
-			if (up == m || d != root)
-				break;
-			d = BPF_CORE_READ(m, mnt_mountpoint);
-			mnt = (void *)up + bpf_core_field_offset(struct mount, mnt);
-			continue;
-		}
-		if (len > WIRE_NAME_BYTES - 256) {
-			i = FILE_PATH_PARTS;
-			break;
-		}
-		r = bpf_probe_read_kernel_str(n->parts + (len & (WIRE_NAME_BYTES - 1)), 256,
-					      BPF_CORE_READ(d, d_name.name));
-		if (r <= 0)
-			break;
-		n->len = len + (u32)r;
-		n->nr_parts++;
-		d = parent;
-	}
-	if (i >= FILE_PATH_PARTS) /* an incomplete path is useless */
-		n->len = n->nr_parts = 0;
+	for (i = 0; i < FILE_PATH_PARTS && state == PATH_MORE; i++)
+		state = file_event_part(u);
+	if (state != PATH_COMPLETE) /* an incomplete path is useless */
+		u->file_event.len = u->file_event.nr_parts = 0;
 	return 0;
 }
 

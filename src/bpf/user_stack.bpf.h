@@ -158,29 +158,36 @@ __noinline int copy_stack(struct copy_slot *cc, u64 sp, u64 stack_hi, u32 pages)
 	return 0;
 }
 
+/* Restores the return address of one probed call.  The next call, or 0 after the last one. */
+__noinline u64 copy_return(struct copy_slot *cc, struct user_walk *u, u64 at)
+{
+	struct return_instance *r = (void *)at;
+	u64 stack = 0, ip = 0, next = 0, *word;
+
+	if (!cc || !u || bpf_core_read(&stack, sizeof(stack), &r->stack) ||
+	    bpf_core_read(&ip, sizeof(ip), &r->orig_ret_vaddr) ||
+	    bpf_core_read(&next, sizeof(next), &r->next))
+		return 0;
+	stack -= cc->copy.sp;
+	word = &((u64 *)cc->copy.stack)[stack / 8 & (WIRE_COPY_BYTES / 8 - 1)];
+	/* after a longjmp(3) the word may have another meaning */
+	if (stack < cc->copy.len && !(stack & 7) && *word == u->trampoline)
+		*word = ip;
+	return next;
+}
+
 /* Replaces the trampoline of uretprobes in the copy by the original return addresses. */
 __noinline int copy_returns(struct copy_slot *cc, struct user_walk *u)
 {
-	u64 at, stack = 0, ip = 0, *word;
+	u64 at;
 	u32 i;
 
 	if (!cc || !u)
 		return 0;
 	at = u->returns;
 #pragma clang loop unroll(disable)
-	for (i = 0; i < USER_RETURNS; i++) {
-		struct return_instance *r = (void *)at;
-
-		if (!at || bpf_core_read(&stack, sizeof(stack), &r->stack) ||
-		    bpf_core_read(&ip, sizeof(ip), &r->orig_ret_vaddr) ||
-		    bpf_core_read(&at, sizeof(at), &r->next))
-			break;
-		stack -= cc->copy.sp;
-		word = &((u64 *)cc->copy.stack)[stack / 8 & (WIRE_COPY_BYTES / 8 - 1)];
-		/* after a longjmp(3) the word may have another meaning */
-		if (stack < cc->copy.len && !(stack & 7) && *word == u->trampoline)
-			*word = ip;
-	}
+	for (i = 0; i < USER_RETURNS && at; i++)
+		at = copy_return(cc, u, at);
 	return 0;
 }
 

@@ -174,6 +174,38 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 	return stop;
 }
 
+#define JOIN_FRAMES 8
+
+/*
+ * The number of frames of the remembered stack, from frame m on and at most JOIN_FRAMES, for which
+ * all words that were read are unchanged.  A function of its own, so that the verifier follows so
+ * few frames and not USER_FRAMES, and for several frames, because a call takes time.
+ */
+__noinline int join_frames(struct user_walk *u, struct user_thread *t, u32 m)
+{
+	u32 n, i;
+
+	if (!u || !t)
+		return 0;
+	n = t->nr_frames;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < JOIN_FRAMES; i++, m++) {
+		struct user_frame *a = thread_frame(t, m), *b = thread_frame(t, m + 1);
+		u64 v;
+
+		if (m >= n)
+			break;
+		if (a->fp_read && (user_read(u, a->fp_read, &v) || v != a->fp))
+			break;
+		if (a->x_at && (user_read(u, a->x_at, &v) || v != a->x))
+			break;
+		/* the return address; the last frame has none, or a 0 that x_at compares */
+		if (m + 1 < n && (user_read(u, b->sp - 8, &v) || v != USER_IP(b->ip)))
+			break;
+	}
+	return i;
+}
+
 /*
  * The walk has reached frame u->join of the remembered stack: 1 if all words that were read from
  * there on are unchanged.
@@ -187,21 +219,15 @@ __noinline int user_join(struct user_walk *u, struct user_thread *t)
 	m = u->join;
 	n = t->nr_frames;
 #pragma clang loop unroll(disable)
-	for (i = 0; i < USER_FRAMES; i++) {
-		struct user_frame *a = thread_frame(t, m), *b = thread_frame(t, m + 1);
-		u64 v;
+	for (i = 0; i < USER_FRAMES / JOIN_FRAMES; i++) {
+		u32 same = join_frames(u, t, m);
 
-		if (m >= n)
-			return 1;
-		if (a->fp_read && (user_read(u, a->fp_read, &v) || v != a->fp))
+		m += same;
+		if (same != JOIN_FRAMES)
 			break;
-		if (a->x_at && (user_read(u, a->x_at, &v) || v != a->x))
-			break;
-		/* the return address; the last frame has none, or a 0 that x_at compares */
-		if (m + 1 < n && (user_read(u, b->sp - 8, &v) || v != USER_IP(b->ip)))
-			break;
-		m++;
 	}
+	if (m >= n)
+		return 1;
 	u->join = m + 1; /* do not try again before the walk has passed the change */
 	return 0;
 }

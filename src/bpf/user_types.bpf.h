@@ -120,6 +120,9 @@ struct user_walk {
 	struct wire_file_event file_event;
 	u32 key_id; /* result of file_intern() */
 	u32 key_new;
+	u32 key_full; /* there was no room for the key */
+	u32 pad;
+	u64 dentry, mnt; /* of the next component of a path */
 	u32 file_events_left; /* that this event may still send */
 	u32 event; /* index of its type; FULL_NO_EVENT: no event */
 };

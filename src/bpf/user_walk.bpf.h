@@ -142,6 +142,24 @@ static __always_inline void walk_remember(struct user_walk *u, struct user_threa
 	t->extent = extent < 4096 ? (extent + 127) & ~63u : 0;
 }
 
+#define APPEND_FRAMES 8
+
+/* Copies up to APPEND_FRAMES of nr frames, see join_frames(). */
+__noinline int walk_copy(struct user_walk *u, struct user_thread *t, u32 to, u32 from, u32 nr)
+{
+	u32 i;
+
+	if (!u || !t)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < APPEND_FRAMES; i++) {
+		if (i >= nr)
+			break;
+		*walk_frame(u, to + i) = *thread_frame(t, from + i);
+	}
+	return 0;
+}
+
 /* Appends the frames of the remembered stack from the one where the walk joined it. */
 __noinline int walk_append(struct user_walk *u, struct user_thread *t)
 {
@@ -158,10 +176,10 @@ __noinline int walk_append(struct user_walk *u, struct user_thread *t)
 		left = user_max_depth - n;
 	}
 #pragma clang loop unroll(disable)
-	for (i = 0; i < USER_FRAMES; i++) {
+	for (i = 0; i < USER_FRAMES; i += APPEND_FRAMES) {
 		if (i >= left)
 			break;
-		*walk_frame(u, n + i) = *thread_frame(t, m + i);
+		walk_copy(u, t, n + i, m + i, left - i);
 	}
 	u->nr = n + left;
 	u->vmas |= t->vmas;

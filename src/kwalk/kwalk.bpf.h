@@ -224,18 +224,24 @@ KWALK_INLINE __u32 kwalk_max_frames(enum kwalk_start start)
  */
 KWALK_GLOBAL int kwalk_drop_own(struct kwalk_stack *s)
 {
-	__u32 i, own = 0, most = kwalk_max_frames(KWALK_RAW);
+	__u32 i, own, most = kwalk_max_frames(KWALK_RAW);
 
 	if (!s)
 		return 0;
+	kwalk_set32(&s->own, 0);
 	KWALK_LOOP
-	for (i = 0; i < 16 && !own; i++)
-		if (i < s->nr && kwalk_is_of(KWALK_RUN, s->words[i]))
-			own = i + 1;
+	for (i = 0; i < 16; i++) {
+		if (i >= s->nr || !kwalk_is_of(KWALK_RUN, s->words[i]))
+			continue;
+		kwalk_set32(&s->own, i + 1);
+		break;
+	}
+	/* Read from memory again: the verifier would follow each number separately, to the end. */
+	own = kwalk_get32(&s->own);
 	if (!own)
 		return 0;
-	if (kwalk_is_of_event(s->words[own & KWALK_MAX_FRAMES]))
-		own++;
+	kwalk_set32(&s->own, own + kwalk_is_of_event(s->words[own & KWALK_MAX_FRAMES]));
+	own = kwalk_get32(&s->own);
 	s->nr = s->nr > own ? s->nr - own : 0;
 	if (s->nr > most)
 		s->nr = most;

@@ -30,7 +30,7 @@ struct kwalk_stack {
 	__u32 other; /* 1 + the first step that is not KWALK_IS; 0: all are */
 	__u32 in_base; /* bp is base itself, else it was read as a step */
 	__u32 pair; /* the first of the two memos for this walk */
-	__u32 pad;
+	__u32 own; /* frames of the tracer at the innermost end of bpf_get_stack()'s words */
 	__u32 at_limit; /* words are those of bpf_get_stack(), which may have been cut */
 	__u64 steps[KWALK_STEPS];
 	__u64 copy[KWALK_COPY / 8];

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How many instructions the kernel follows to verify each program, about 1 us each: most of the
+ * time that a recording takes to start.  A loop in which states do not converge multiplies what is
+ * in it; a function of its own, or a value that is read from memory again, ends that.
+ *
+ * The programs are loaded with the settings of a recording, but not attached.  The numbers differ
+ * by some per cent between kernels; the budgets are a quarter above those of Linux 6.18.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <cmocka.h>
+
+#include "cleanup.h"
+#include "kwalk/kwalk.h"
+#include "record/bpf/programs_priv.h"
+#include "stackmap/stackmap.h"
+
+struct budget {
+	const char *program;
+	unsigned int by_load, by_copy; /* instructions, by how the kernel's memory is read */
+};
+
+static const struct budget with_user_stacks[] = {
+	{ "record", 165000, 205000 },
+	{ "record_filtered", 175000, 215000 },
+	{ "nested", 165000, 205000 },
+	{ "record_sys_enter", 165000, 205000 },
+	{ "record_sys_exit", 165000, 205000 },
+	{ "sample", 165000, 205000 },
+	{ "begin_program", 17000, 17000 },
+	{ "snapshot", 2000, 2000 },
+	{ "count", 1000, 1000 },
+};
+
+static const struct budget kernel_stacks_only[] = {
+	{ "record", 100000, 125000 },
+	{ "nested", 100000, 125000 },
+};
+
+static const struct budget no_stacks[] = {
+	{ "record", 6000, 6000 },
+	{ "nested", 8000, 8000 },
+};
+
+static void set_sizes(struct record_bpf *s)
+{
+	struct stackmap_opts so = { .bits = 12, .pool_bytes = 1 << 20 };
+
+	bpf_map__set_max_entries(s->maps.files, WIRE_FILE_ENTRIES);
+	bpf_map__set_max_entries(s->maps.file_slots, WIRE_FILE_SLOTS);
+	bpf_map__set_autocreate(s->maps.__bpf_usdt_specs, false);
+	bpf_map__set_autocreate(s->maps.__bpf_usdt_ip_to_spec_id, false);
+	bpf_map__set_autocreate(s->maps.kwalk_counts, false);
+	assert_int_equal(stackmap__configure(s->obj, &so), 0);
+}
+
+static void set_reader(struct record_bpf *s, enum kwalk_reader reader)
+{
+	struct kwalk_settings settings;
+	const char *suffix = ".rodata.kwalk";
+	struct bpf_map *m;
+
+	bpf_object__for_each_map(m, s->obj)
+	{
+		const char *name = bpf_map__name(m);
+		size_t size, len = strlen(name);
+
+		if (len < strlen(suffix) || strcmp(name + len - strlen(suffix), suffix))
+			continue;
+		memcpy(&settings, bpf_map__initial_value(m, &size), sizeof(settings));
+		if (settings.reader == KWALK_BY_LOAD)
+			settings.reader = reader;
+		assert_int_equal(bpf_map__set_initial_value(m, &settings, sizeof(settings)), 0);
+	}
+}
+
+static void set_rodata(struct record_bpf *s, bool kernel_stacks, bool user_stacks)
+{
+	struct record_bpf__rodata *ro = s->rodata;
+
+	ro->nr_cpus = 2;
+	ro->self_tgid = getpid();
+	ro->kernel_stacks = kernel_stacks;
+	ro->user_stacks = user_stacks;
+	ro->user_thread_mask = 127;
+	ro->copy_limit = 4 << 20;
+	ro->sample_event = UINT32_MAX;
+	ro->entry_start = 0xffffffff82000000;
+	ro->entry_len = 0x2000;
+	ro->percpu_preempt_count = ro->percpu_prog_active = ro->percpu_perf_recursion = 8;
+	ro->perf_recursion_size = 4;
+}
+
+static unsigned int verified(const struct bpf_program *p)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &len), 0);
+	return info.verified_insns;
+}
+
+static void check(const char *what, const struct kwalk *k, enum kwalk_reader reader,
+		  bool kernel_stacks, bool user_stacks, const struct budget *v, size_t nr)
+{
+	struct record_bpf *s = record_bpf__open();
+	struct bpf_program *p;
+	bool over = false;
+	size_t i;
+
+	assert_non_null(s);
+	set_sizes(s);
+	set_rodata(s, kernel_stacks, user_stacks);
+	assert_int_equal(kwalk__prepare(kernel_stacks ? k : NULL, s->obj), 0);
+	set_reader(s, reader);
+	bpf_object__for_each_program(p, s->obj) bpf_program__set_autoload(p, false);
+	for (i = 0; i < nr; i++) {
+		p = bpf_object__find_program_by_name(s->obj, v[i].program);
+		assert_non_null(p);
+		bpf_program__set_autoload(p, true);
+	}
+	assert_int_equal(record_bpf__load(s), 0);
+	for (i = 0; i < nr; i++) {
+		unsigned int most = reader == KWALK_BY_LOAD ? v[i].by_load : v[i].by_copy, is;
+
+		is = verified(bpf_object__find_program_by_name(s->obj, v[i].program));
+		printf("%-28s %-18s %7u of %7u\n", what, v[i].program, is, most);
+		over |= is > most;
+	}
+	record_bpf__destroy(s);
+	assert_false(over);
+}
+
+static void test_user_stacks(void **state)
+{
+	const struct kwalk *k = *state;
+
+	check("user stacks, by load", k, KWALK_BY_LOAD, true, true, with_user_stacks,
+	      ARRAY_SIZE(with_user_stacks));
+	check("user stacks, by copy", k, KWALK_BY_COPY, true, true, with_user_stacks,
+	      ARRAY_SIZE(with_user_stacks));
+}
+
+static void test_kernel_stacks(void **state)
+{
+	const struct kwalk *k = *state;
+
+	check("kernel stacks, by load", k, KWALK_BY_LOAD, true, false, kernel_stacks_only,
+	      ARRAY_SIZE(kernel_stacks_only));
+	check("kernel stacks, by copy", k, KWALK_BY_COPY, true, false, kernel_stacks_only,
+	      ARRAY_SIZE(kernel_stacks_only));
+}
+
+static void test_no_stacks(void **state)
+{
+	check("no stacks", *state, KWALK_BY_LOAD, false, false, no_stacks, ARRAY_SIZE(no_stacks));
+}
+
+static int read_kernel(void **state)
+{
+	return kwalk__new((struct kwalk **)state);
+}
+
+static int forget_kernel(void **state)
+{
+	kwalk__free(*state);
+	return 0;
+}
+
+static bool may_load(void)
+{
+	static const struct bpf_insn exit[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "may_load", "GPL", exit, 2, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_user_stacks),
+		cmocka_unit_test(test_kernel_stacks),
+		cmocka_unit_test(test_no_stacks),
+	};
+
+	if (!may_load()) {
+		printf("skipped: BPF programs cannot be loaded: %s\n", strerror(errno));
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, read_kernel, forget_kernel);
+}
