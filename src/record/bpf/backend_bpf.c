@@ -81,30 +81,6 @@ static void bpf_free(struct backend *base)
 	free(b);
 }
 
-static int bpf_open(const struct recorder_opts *opts, struct backend **ret_backend)
-{
-	struct bpf_backend *b = calloc(1, sizeof(*b));
-	int err;
-
-	if (!b)
-		return log_err(-ENOMEM, "allocate the BPF backend");
-	b->opts = opts;
-	b->base.ops = &backend_bpf;
-	b->base.selection = (struct target_selection){
-		.ctx = b,
-		.select = select_thread,
-		.hold = hold,
-		.in_child = in_child,
-	};
-	err = programs__new(opts, &b->programs);
-	if (err) {
-		bpf_free(&b->base);
-		return err;
-	}
-	*ret_backend = &b->base;
-	return 0;
-}
-
 /* Loads the unwind tables of all running programs before the first event. */
 static int open_files(struct bpf_backend *b)
 {
@@ -122,13 +98,40 @@ static int open_files(struct bpf_backend *b)
 		.slabs_fd = b->user.slabs_fd,
 		.snapshot_fd = b->user.snapshot_fd,
 		.table_budget = programs__memory(b->programs)->tables,
-		.w = b->w,
 	};
 	err = user_files__new(&fo, &b->files);
 	if (err)
 		return log_err(err, "create the file map");
 	err = user_files__snapshot(b->files);
 	return err ? log_err(err, "read the mappings of running processes") : 0;
+}
+
+/* Unwind tables are loaded while the kernel verifies programs. */
+static int bpf_open(const struct recorder_opts *opts, struct backend **ret_backend)
+{
+	struct bpf_backend *b = calloc(1, sizeof(*b));
+	int err;
+
+	if (!b)
+		return log_err(-ENOMEM, "allocate the BPF backend");
+	b->opts = opts;
+	b->base.ops = &backend_bpf;
+	b->base.selection = (struct target_selection){
+		.ctx = b,
+		.select = select_thread,
+		.hold = hold,
+		.in_child = in_child,
+	};
+	err = programs__new(opts, &b->programs);
+	err = err ?: open_files(b);
+	phases__part(opts->phases, "unwind tables of running programs");
+	err = err ?: programs__attach(b->programs);
+	if (err) {
+		bpf_free(&b->base);
+		return err;
+	}
+	*ret_backend = &b->base;
+	return 0;
 }
 
 static int open_losses(struct bpf_backend *b)
@@ -171,10 +174,13 @@ static int bpf_set_writer(struct backend *base, struct stk_writer *w)
 	int err;
 
 	b->w = w;
-	err = open_files(b);
-	phases__part(b->opts->phases, "unwind tables of running programs");
-	if (!err)
-		err = kernel_unwind_meta(b);
+	if (b->files) {
+		user_files__set_writer(b->files, w);
+		err = user_files__follow(b->files);
+		if (err)
+			return log_err(err, "read the rings of file events");
+	}
+	err = kernel_unwind_meta(b);
 	if (err)
 		return err;
 	d.files = b->files;

@@ -20,6 +20,7 @@
 #include "grace.h"
 #include "kwalk/kwalk.h"
 #include "log.h"
+#include "parallel_load.h"
 #include "programs_priv.h"
 #include "record/kernel/map_in_map.h"
 #include "record/kernel/percpu.h"
@@ -263,8 +264,8 @@ static int clear_syscalls(const struct programs *p)
 static int fill_maps(struct programs *p)
 {
 	struct record_bpf *s = p->skel;
-	int err = clear_syscalls(p), nested = bpf_program__fd(s->progs.nested);
-	uint32_t zero = 0, i, filter = 0;
+	uint32_t i, filter = 0;
+	int err = clear_syscalls(p);
 
 	for (i = 0; i < p->nr_events && !err; i++) {
 		struct rec_event *e = &p->opts->events->v[i];
@@ -283,9 +284,18 @@ static int fill_maps(struct programs *p)
 			err = bpf_map_update_elem(bpf_map__fd(s->maps.syscall_events), &nr, &i, 0);
 		}
 	}
-	if (!err && nested >= 0)
-		err = bpf_map_update_elem(bpf_map__fd(s->maps.tails), &zero, &nested, 0);
 	return err ? -errno : 0;
+}
+
+static int set_tails(const struct programs *p)
+{
+	const struct record_bpf *s = p->skel;
+	int nested = bpf_program__fd(s->progs.nested);
+	uint32_t zero = 0;
+
+	if (nested < 0 || !bpf_map_update_elem(bpf_map__fd(s->maps.tails), &zero, &nested, 0))
+		return 0;
+	return log_err(-errno, "fill the BPF maps");
 }
 
 /* Reads which CPUs are online, a list like "0-3,8". */
@@ -364,6 +374,9 @@ static int load(struct programs *p)
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
+	err = parallel_load__new(&p->parallel);
+	if (err)
+		return log_err(err, "prepare loading the BPF programs");
 	p->skel = record_bpf__open();
 	if (!p->skel)
 		return log_err(-errno, "open the BPF object");
@@ -383,7 +396,7 @@ static int load(struct programs *p)
 	err = record_bpf__load(p->skel);
 	if (err)
 		return log_err(err, "load the BPF programs into the kernel");
-	phases__part(p->opts->phases, "BPF programs verified and loaded");
+	phases__part(p->opts->phases, "BPF programs loaded");
 	err = programs__start_walk(p);
 	if (err)
 		return err;
@@ -406,9 +419,9 @@ static int load(struct programs *p)
 	err = programs__locate_cgroups(p);
 	if (err)
 		return err;
-	p->costs.load_ns = clock_ns(CLOCK_MONOTONIC) - start;
 	phases__part(p->opts->phases, "maps");
 	err = programs__calibrate(p);
+	p->costs.load_ns = clock_ns(CLOCK_MONOTONIC) - start;
 	phases__part(p->opts->phases, "calibration");
 	return err;
 }
@@ -435,7 +448,6 @@ void programs__restore_limits(const struct programs *p)
 int programs__new(const struct recorder_opts *opts, struct programs **ret_programs)
 {
 	struct programs *p = calloc(1, sizeof(*p));
-	uint64_t start;
 	int err;
 
 	if (!p)
@@ -448,17 +460,26 @@ int programs__new(const struct recorder_opts *opts, struct programs **ret_progra
 	err = find_cpus(p);
 	if (!err)
 		err = load(p);
-	start = clock_ns(CLOCK_MONOTONIC);
-	if (!err)
-		err = attach__all(p);
-	p->costs.attach_ns = clock_ns(CLOCK_MONOTONIC) - start;
-	phases__part(opts->phases, "programs attached");
 	if (err) {
 		programs__free(p);
 		return err;
 	}
 	*ret_programs = p;
 	return 0;
+}
+
+int programs__attach(struct programs *p)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), loaded;
+	int err = parallel_load__wait(p->parallel) ?: set_tails(p);
+
+	loaded = clock_ns(CLOCK_MONOTONIC);
+	p->costs.load_ns += loaded - start;
+	phases__part(p->opts->phases, "BPF programs verified");
+	err = err ?: attach__all(p);
+	phases__part(p->opts->phases, "programs attached");
+	p->costs.attach_ns = clock_ns(CLOCK_MONOTONIC) - loaded;
+	return err;
 }
 
 static void release_maps(struct programs *p)
@@ -478,6 +499,7 @@ static void release_maps(struct programs *p)
 	stackmap__free(p->stackmap);
 	kwalk__free(p->kwalk);
 	record_bpf__destroy(p->skel);
+	parallel_load__free(p->parallel);
 }
 
 /* Returns once all write ends of the pipe are closed. */

@@ -20,14 +20,18 @@ struct recorder_opts;
 struct stackmap;
 
 /*
- * Loads and attaches all programs, not yet armed.  Events that match a glob and cannot be attached
- * are added to the list of events left out; for other events that is an error.  Borrows the
- * options.
+ * Loads all programs.  On return the kernel may still be verifying large ones, in other threads;
+ * programs__attach() waits for these.  Borrows the options.
  */
 int programs__new(const struct recorder_opts *opts, struct programs **ret_programs);
 /*
- * Detaches the programs.  The kernel waits for a grace period for each tracepoint in turn, which
- * takes seconds for many events; in that case a child process does it, and this returns at once.
+ * Attaches all programs, not yet armed.  Events that match a glob and cannot be attached are added
+ * to the list of events left out; for other events that is an error.
+ */
+int programs__attach(struct programs *p);
+/*
+ * Detaches the programs.  The kernel waits for some grace periods for each tracepoint in turn; a
+ * child process does it, and this returns at once.
  */
 void programs__free(struct programs *p);
 

@@ -42,6 +42,7 @@ struct programs {
 	const struct recorder_opts *opts;
 	bool user_stacks; /* requested and available */
 	struct record_bpf *skel;
+	struct parallel_load *parallel; /* of the skeleton's large programs */
 	struct stackmap *stackmap;
 	struct kwalk *kwalk; /* NULL: the kernel walks stacks */
 	const char *kernel_walk_reason; /* why; NULL: stacks are walked */

@@ -360,10 +360,6 @@ int user_files__new(const struct user_files_opts *opts, struct user_files **ret_
 				       &f->tables);
 	if (!err)
 		err = jit_tables__new(opts->entries, f->tables, &f->jit);
-	if (!err && opts->file_ring_fds)
-		err = opener__new(opts->nr_cpus, &f->walk, opts->table_budget, &f->opener);
-	if (!err)
-		err = open_rings(f);
 	if (err) {
 		user_files__free(f);
 		return err;
@@ -371,6 +367,13 @@ int user_files__new(const struct user_files_opts *opts, struct user_files **ret_
 	user_files__set_writer(f, opts->w);
 	*ret_files = f;
 	return 0;
+}
+
+int user_files__follow(struct user_files *f)
+{
+	int err = opener__new(f->o.nr_cpus, &f->walk, f->o.table_budget, &f->opener);
+
+	return err ?: open_rings(f);
 }
 
 void user_files__free(struct user_files *f)

@@ -19,8 +19,8 @@ struct user_files_opts {
 	struct wire_file *entries; /* the mmap()ed map `files`: WIRE_MAX_FILES */
 	struct wire_user_ctl *ctl; /* in the skeleton's bss */
 	/*
-	 * By CPU: a ring of struct wire_file_event, or -1 until the CPU comes online; borrowed.
-	 * NULL: there are no file events.
+	 * By CPU: a ring of struct wire_file_event, or -1 until the CPU comes online; borrowed, for
+	 * user_files__follow().
 	 */
 	const int *file_ring_fds;
 	unsigned int nr_cpus;
@@ -36,6 +36,9 @@ void user_files__set_writer(struct user_files *f, struct stk_writer *w);
 
 /* Adds the files of all executable mappings of all processes, and loads their tables. */
 int user_files__snapshot(struct user_files *f);
+
+/* Starts threads that read file events; without it there are none. */
+int user_files__follow(struct user_files *f);
 
 /*
  * Handles pending file events: opens new files while they exist, loads their tables, and evicts

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libbpf loads the programs of an object one after the other.  Before it loads one, it calls a
+ * handler, which may change the instructions.  For a large program the handler starts a thread that
+ * loads the instructions, and leaves libbpf a program that does nothing; its descriptor is replaced
+ * when the thread has ended.
+ */
+#include "parallel_load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "array.h"
+#include "cleanup.h"
+#include "log.h"
+
+#define LARGE 4096 /* instructions; smaller programs are verified within some milliseconds */
+#define LOG_BYTES (64 << 10)
+
+struct job {
+	pthread_t thread;
+	bool running;
+	struct bpf_program *program;
+	struct bpf_insn *insns;
+	size_t nr;
+	struct bpf_prog_load_opts opts;
+	int fd; /* of the loaded program, or a negative errno */
+	char *log; /* of the verifier, if it failed; or NULL */
+};
+
+struct parallel_load {
+	struct job **jobs;
+	unsigned int nr, cap;
+	int handlers[2];
+};
+
+static int load(struct job *j)
+{
+	int fd = bpf_prog_load(bpf_program__type(j->program), bpf_program__name(j->program), "GPL",
+			       j->insns, j->nr, &j->opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Once more, to get the verifier's log. */
+static void load_for_log(struct job *j)
+{
+	int fd;
+
+	j->log = calloc(1, LOG_BYTES);
+	if (!j->log)
+		return;
+	j->opts.log_level = 1;
+	j->opts.log_buf = j->log;
+	j->opts.log_size = LOG_BYTES;
+	fd = load(j);
+	if (fd >= 0)
+		close(fd);
+	j->log[LOG_BYTES - 1] = '\0';
+}
+
+static void *run(void *arg)
+{
+	struct job *j = arg;
+
+	j->fd = load(j);
+	if (j->fd < 0)
+		load_for_log(j);
+	return NULL;
+}
+
+static void job_free(struct job *j)
+{
+	if (!j)
+		return;
+	if (j->running)
+		pthread_join(j->thread, NULL);
+	closep(&j->fd);
+	free(j->insns);
+	free(j->log);
+	free(j);
+}
+
+/* What the thread needs is copied, but for the types, which live as long as the object. */
+static struct job *job_new(struct bpf_program *program, const struct bpf_prog_load_opts *opts)
+{
+	struct job *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return NULL;
+	j->fd = -1;
+	j->program = program;
+	j->nr = bpf_program__insn_cnt(program);
+	j->insns = malloc(j->nr * sizeof(*j->insns));
+	if (!j->insns) {
+		job_free(j);
+		return NULL;
+	}
+	memcpy(j->insns, bpf_program__insns(program), j->nr * sizeof(*j->insns));
+	j->opts = *opts;
+	j->opts.sz = sizeof(j->opts);
+	j->opts.fd_array = NULL; /* only kfuncs of modules need it, and it is freed earlier */
+	j->opts.log_level = 0;
+	j->opts.log_buf = NULL;
+	j->opts.log_size = 0;
+	return j;
+}
+
+/* If there is no memory or no thread, libbpf loads the program itself. */
+static int before_load(struct bpf_program *program, struct bpf_prog_load_opts *opts, long cookie)
+{
+	/* 1, as no recorder program may hide events from others */
+	struct bpf_insn nothing[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = 1 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	struct parallel_load *l = (struct parallel_load *)cookie;
+	struct job *j;
+
+	if (bpf_program__insn_cnt(program) < LARGE || array__grow(&l->jobs, l->nr, &l->cap))
+		return 0;
+	j = job_new(program, opts);
+	if (!j)
+		return 0;
+	j->running = !pthread_create(&j->thread, NULL, run, j);
+	if (!j->running) {
+		job_free(j);
+		return 0;
+	}
+	l->jobs[l->nr++] = j;
+	opts->func_info_cnt = opts->line_info_cnt = 0;
+	return bpf_program__set_insns(program, nothing, ARRAY_SIZE(nothing));
+}
+
+int parallel_load__new(struct parallel_load **ret_load)
+{
+	static const struct {
+		const char *section;
+		enum bpf_prog_type type;
+	} sections[] = {
+		{ "tracepoint", BPF_PROG_TYPE_TRACEPOINT },
+		{ "raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT },
+	};
+	struct parallel_load *l = calloc(1, sizeof(*l));
+	size_t i;
+
+	if (!l)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(l->handlers); i++)
+		l->handlers[i] = -1;
+	for (i = 0; i < ARRAY_SIZE(sections); i++) {
+		LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = before_load,
+			    .cookie = (long)l);
+
+		l->handlers[i] = libbpf_register_prog_handler(sections[i].section, sections[i].type,
+							      0, &opts);
+		if (l->handlers[i] < 0) {
+			int err = l->handlers[i];
+
+			parallel_load__free(l);
+			return err;
+		}
+	}
+	*ret_load = l;
+	return 0;
+}
+
+static int finish(struct job *j)
+{
+	const char *name = bpf_program__name(j->program);
+
+	pthread_join(j->thread, NULL);
+	j->running = false;
+	if (j->fd >= 0)
+		return dup3(j->fd, bpf_program__fd(j->program), O_CLOEXEC) < 0 ? -errno : 0;
+	if (j->log)
+		log_msg(STK_LOG_DEBUG, 0, "the verifier's log of '%s': %s", name, j->log);
+	return log_err(j->fd, "load the BPF program '%s' into the kernel", name);
+}
+
+int parallel_load__wait(struct parallel_load *l)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < l->nr && !err; i++)
+		err = l->jobs[i]->running ? finish(l->jobs[i]) : 0;
+	return err;
+}
+
+void parallel_load__free(struct parallel_load *l)
+{
+	unsigned int i;
+
+	if (!l)
+		return;
+	for (i = 0; i < l->nr; i++)
+		job_free(l->jobs[i]);
+	for (i = 0; i < ARRAY_SIZE(l->handlers); i++)
+		if (l->handlers[i] >= 0)
+			libbpf_unregister_prog_handler(l->handlers[i]);
+	free(l->jobs);
+	free(l);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Lets the kernel verify the large programs of an object in threads of their own.  Verifying takes
+ * most of the time that a recording takes to start; meanwhile the other parts of the start go on.
+ */
+#ifndef RECORD_PARALLEL_LOAD_H
+#define RECORD_PARALLEL_LOAD_H
+
+struct parallel_load;
+
+/* Call before the object is opened.  Only one may exist at a time. */
+int parallel_load__new(struct parallel_load **ret_load);
+/*
+ * Call after the object is loaded.  Until then the descriptors of large programs are those of
+ * programs that do nothing, and must not be attached or put into maps.
+ */
+int parallel_load__wait(struct parallel_load *l);
+void parallel_load__free(struct parallel_load *l); /* after the object; NULL is fine */
+
+#endif /* RECORD_PARALLEL_LOAD_H */
