@@ -135,6 +135,16 @@ extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
 	((const struct type *)bpf_rdonly_cast((void *)(address), \
 					      bpf_core_type_id_kernel(struct type)))
 
+/*
+ * The same task, for reading pointers to structures.  For each that is read from what
+ * bpf_get_current_task_btf() returns, the verifier searches all of the kernel's types for four
+ * names, which takes 1 ms.
+ */
+static __always_inline const struct task_struct *task_plain(const struct task_struct *task)
+{
+	return bpf_rdonly_cast ? CAST(task_struct, task) : task;
+}
+
 /* Counts the pivots below the address, up to the first one that is not below it or is 0. */
 #define AREA_PASS(i)                                                    \
 	do {                                                            \
@@ -443,12 +453,13 @@ __noinline int area_find(struct user_walk *u, u64 addr)
  */
 static __always_inline u32 area_seq(const struct task_struct *task, bool *ret_stable)
 {
-	const struct mm_struct___6_4 *old = (void *)task->mm;
+	const struct mm_struct *mm = task_plain(task)->mm;
+	const struct mm_struct___6_4 *old = (void *)mm;
 	u32 seq;
 
 	*ret_stable = true;
-	if (bpf_core_field_exists(task->mm->mm_lock_seq.sequence)) {
-		seq = task->mm->mm_lock_seq.sequence;
+	if (bpf_core_field_exists(mm->mm_lock_seq.sequence)) {
+		seq = mm->mm_lock_seq.sequence;
 		*ret_stable = !(seq & 1); /* odd: mappings are being changed */
 		return seq;
 	}

@@ -286,7 +286,7 @@ static __always_inline bool file_name_is_new(struct user_walk *u, struct wire_fi
  */
 __noinline int file_id(struct user_walk *u, u64 addr)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	const struct task_struct *task = task_plain((void *)bpf_get_current_task_btf());
 	struct wire_file *f;
 	u32 id, is_new;
 

@@ -84,6 +84,7 @@ static __always_inline bool regs_are_old(const struct task_struct *task, u64 ip)
 static __always_inline void user_returns(struct user_walk *u, const struct task_struct *task)
 {
 	u->returns = 0;
+	task = task_plain(task);
 	if (!bpf_core_field_exists(task->utask) || !task->utask || !task->utask->return_instances ||
 	    !task->mm->uprobes_state.xol_area)
 		return;
@@ -97,7 +98,7 @@ static __always_inline bool user_regs(struct user_walk *u, const struct task_str
 	const struct pt_regs *r = (void *)bpf_task_pt_regs((void *)task);
 	struct unw_walk *w = &u->w;
 
-	u->mm = (u64)task->mm;
+	u->mm = (u64)task_plain(task)->mm;
 	if (!u->mm || !ARCH_REGS_OF_USER(r) ||
 	    !(r->ARCH_REG_IP | r->ARCH_REG_SP)) /* io_uring workers */
 		return false;
