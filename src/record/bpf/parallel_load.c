@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "log.h"
+#include "thread.h"
 
 #define LARGE 4096 /* instructions; smaller programs are verified within some milliseconds */
 #define LOG_BYTES (64 << 10)
@@ -38,8 +38,14 @@ struct job {
 struct parallel_load {
 	struct job **jobs;
 	unsigned int nr, cap;
-	int handlers[2];
 };
+
+/*
+ * libbpf's handlers belong to the process, and are registered once: libbpf 1.1 frees their table
+ * twice when the last one is unregistered and another is registered.
+ */
+static struct parallel_load *current;
+static bool registered;
 
 static int load(struct job *j)
 {
@@ -121,15 +127,15 @@ static int before_load(struct bpf_program *program, struct bpf_prog_load_opts *o
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = 1 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	struct parallel_load *l = (struct parallel_load *)cookie;
+	struct parallel_load *l = current;
 	struct job *j;
 
-	if (bpf_program__insn_cnt(program) < LARGE || array__grow(&l->jobs, l->nr, &l->cap))
+	if (!l || bpf_program__insn_cnt(program) < LARGE || array__grow(&l->jobs, l->nr, &l->cap))
 		return 0;
 	j = job_new(program, opts);
 	if (!j)
 		return 0;
-	j->running = !pthread_create(&j->thread, NULL, run, j);
+	j->running = !thread__start(&j->thread, run, j);
 	if (!j->running) {
 		job_free(j);
 		return 0;
@@ -139,36 +145,41 @@ static int before_load(struct bpf_program *program, struct bpf_prog_load_opts *o
 	return bpf_program__set_insns(program, nothing, ARRAY_SIZE(nothing));
 }
 
-int parallel_load__new(struct parallel_load **ret_load)
+static int register_handlers(void)
 {
 	static const struct {
 		const char *section;
 		enum bpf_prog_type type;
-	} sections[] = {
+	} v[] = {
 		{ "tracepoint", BPF_PROG_TYPE_TRACEPOINT },
 		{ "raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT },
 	};
-	struct parallel_load *l = calloc(1, sizeof(*l));
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = before_load);
 	size_t i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(v); i++) {
+		err = libbpf_register_prog_handler(v[i].section, v[i].type, 0, &opts);
+		if (err < 0)
+			return err;
+	}
+	registered = true;
+	return 0;
+}
+
+int parallel_load__new(struct parallel_load **ret_load)
+{
+	struct parallel_load *l = calloc(1, sizeof(*l));
+	int err;
 
 	if (!l)
 		return -ENOMEM;
-	for (i = 0; i < ARRAY_SIZE(l->handlers); i++)
-		l->handlers[i] = -1;
-	for (i = 0; i < ARRAY_SIZE(sections); i++) {
-		LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = before_load,
-			    .cookie = (long)l);
-
-		l->handlers[i] = libbpf_register_prog_handler(sections[i].section, sections[i].type,
-							      0, &opts);
-		if (l->handlers[i] < 0) {
-			int err = l->handlers[i];
-
-			parallel_load__free(l);
-			return err;
-		}
+	err = registered ? 0 : register_handlers();
+	if (err) {
+		free(l);
+		return err;
 	}
-	*ret_load = l;
+	current = *ret_load = l;
 	return 0;
 }
 
@@ -203,9 +214,7 @@ void parallel_load__free(struct parallel_load *l)
 		return;
 	for (i = 0; i < l->nr; i++)
 		job_free(l->jobs[i]);
-	for (i = 0; i < ARRAY_SIZE(l->handlers); i++)
-		if (l->handlers[i] >= 0)
-			libbpf_unregister_prog_handler(l->handlers[i]);
 	free(l->jobs);
 	free(l);
+	current = NULL;
 }

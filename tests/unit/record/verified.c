@@ -22,6 +22,7 @@
 
 #include "cleanup.h"
 #include "kwalk/kwalk.h"
+#include "record/bpf/parallel_load.h"
 #include "record/bpf/programs_priv.h"
 #include "stackmap/stackmap.h"
 
@@ -113,11 +114,14 @@ static unsigned int verified(const struct bpf_program *p)
 static void check(const char *what, const struct kwalk *k, enum kwalk_reader reader,
 		  bool kernel_stacks, bool user_stacks, const struct budget *v, size_t nr)
 {
-	struct record_bpf *s = record_bpf__open();
+	struct parallel_load *load;
 	struct bpf_program *p;
+	struct record_bpf *s;
 	bool over = false;
 	size_t i;
 
+	assert_int_equal(parallel_load__new(&load), 0);
+	s = record_bpf__open();
 	assert_non_null(s);
 	set_sizes(s);
 	set_rodata(s, kernel_stacks, user_stacks);
@@ -130,6 +134,7 @@ static void check(const char *what, const struct kwalk *k, enum kwalk_reader rea
 		bpf_program__set_autoload(p, true);
 	}
 	assert_int_equal(record_bpf__load(s), 0);
+	assert_int_equal(parallel_load__wait(load), 0);
 	for (i = 0; i < nr; i++) {
 		unsigned int most = reader == KWALK_BY_LOAD ? v[i].by_load : v[i].by_copy, is;
 
@@ -138,7 +143,35 @@ static void check(const char *what, const struct kwalk *k, enum kwalk_reader rea
 		over |= is > most;
 	}
 	record_bpf__destroy(s);
+	parallel_load__free(load);
 	assert_false(over);
+}
+
+/* Until it is waited for, a large program does nothing. */
+static void test_parallel(void **state)
+{
+	struct parallel_load *load;
+	struct record_bpf *s;
+	struct bpf_program *p;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(parallel_load__new(&load), 0);
+		s = record_bpf__open();
+		assert_non_null(s);
+		set_sizes(s);
+		set_rodata(s, true, true);
+		bpf_object__for_each_program(p, s->obj) bpf_program__set_autoload(p, false);
+		bpf_program__set_autoload(s->progs.record, true);
+		assert_int_equal(record_bpf__load(s), 0);
+		assert_int_equal(verified(s->progs.record), 2);
+		if (i == 1)
+			assert_int_equal(parallel_load__wait(load), 0);
+		if (i == 1)
+			assert_true(verified(s->progs.record) > 10000);
+		record_bpf__destroy(s); /* also while it is being verified */
+		parallel_load__free(load);
+	}
 }
 
 static void test_user_stacks(void **state)
@@ -196,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_user_stacks),
 		cmocka_unit_test(test_kernel_stacks),
 		cmocka_unit_test(test_no_stacks),
+		cmocka_unit_test(test_parallel),
 	};
 
 	if (!may_load()) {
