@@ -26,6 +26,7 @@
 #include "record/select/rec_event.h"
 #include "stop.h"
 #include "strbuf.h"
+#include "symbols/ksyms.h"
 #include "target.h"
 #include "text.h"
 #include "trace/write/writer.h"
@@ -116,6 +117,8 @@ static int prepare(struct recorder *r)
 	if (!r->counters || clock_steps__new(r->opts->clock, &r->opts->clock_offset, &r->steps))
 		return log_err(-ENOMEM, "allocate the counters");
 	err = r->ops->open(r->opts, &r->backend);
+	if (!err && ksyms__wait(r->opts->syms))
+		err = log_err(ksyms__wait(r->opts->syms), "load the kernel's symbols");
 	rec_events__forget_types(r->opts->events);
 	err = err ?: open_target(r);
 	phases__part(r->opts->phases, "command or tasks");

@@ -3,6 +3,7 @@
 #include "ksyms.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "log.h"
 #include "seeded_hash.h"
 #include "slurp.h"
+#include "thread.h"
 
 #define TEXT_LEN 256 /* of one resolved address; KSYM_NAME_LEN is 512 since 6.1: truncated */
 
@@ -34,7 +36,28 @@ struct ksyms {
 	ksyms_resolve_fn resolve;
 	void *resolve_ctx;
 	char answer[TEXT_LEN]; /* the resolver's last answer */
+	pthread_t loader;
+	bool loading; /* the loader runs, or has ended and was not waited for */
+	bool unsettled; /* settle() has something to do */
+	int err; /* of the loader */
+	int (*when_hidden)(void *ctx);
+	void *hidden_ctx;
 };
+
+/* Waits for the loader; to be called before anything of k is used. */
+static void settle(const struct ksyms *const_k)
+{
+	struct ksyms *k = (struct ksyms *)const_k;
+
+	if (!k->unsettled)
+		return;
+	k->unsettled = false;
+	if (k->loading)
+		pthread_join(k->loader, NULL);
+	k->loading = false;
+	if (!k->err && k->hidden && k->when_hidden)
+		k->err = k->when_hidden(k->hidden_ctx);
+}
 
 static int pool_add(struct ksyms *k, const char *s, uint32_t *ret_off)
 {
@@ -176,19 +199,25 @@ static int parse(struct ksyms *k)
 }
 
 /* Takes ownership of the text and parses it in place. */
-static int take_text(char *text, size_t len, struct ksyms **ret_syms)
+static int take_text(struct ksyms *k, char *text, size_t len)
 {
-	struct ksyms *k = calloc(1, sizeof(*k));
-	int err = k && len < UINT32_MAX ? 0 : -ENOMEM;
-
-	if (err) {
-		free(text);
-		free(k);
-		return err;
-	}
 	k->pool = text;
 	k->pool_len = k->pool_cap = len + 1;
-	err = parse(k);
+	return len < UINT32_MAX ? parse(k) : -ENOMEM;
+}
+
+int ksyms__parse(const char *text, struct ksyms **ret_syms)
+{
+	struct ksyms *k = calloc(1, sizeof(*k));
+	char *copy = strdup(text);
+	int err;
+
+	if (!k || !copy) {
+		free(copy);
+		free(k);
+		return -ENOMEM;
+	}
+	err = take_text(k, copy, strlen(copy));
 	if (err) {
 		ksyms__free(k);
 		return err;
@@ -197,28 +226,63 @@ static int take_text(char *text, size_t len, struct ksyms **ret_syms)
 	return 0;
 }
 
-int ksyms__parse(const char *text, struct ksyms **ret_syms)
+static void *load(void *arg)
 {
-	char *copy = strdup(text);
+	struct ksyms *k = arg;
+	size_t len;
+	char *text;
 
-	return copy ? take_text(copy, strlen(copy), ret_syms) : -ENOMEM;
+	k->err = slurp("/proc/kallsyms", &text, &len);
+	if (!k->err)
+		k->err = take_text(k, text, len);
+	return NULL;
+}
+
+int ksyms__load_beside(int (*when_hidden)(void *ctx), void *ctx, struct ksyms **ret_syms)
+{
+	struct ksyms *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return -ENOMEM;
+	k->when_hidden = when_hidden;
+	k->hidden_ctx = ctx;
+	k->loading = !thread__start(&k->loader, load, k);
+	if (!k->loading)
+		load(k);
+	k->unsettled = true;
+	*ret_syms = k;
+	return 0;
+}
+
+int ksyms__wait(struct ksyms *k)
+{
+	settle(k);
+	return k->err;
 }
 
 int ksyms__load(struct ksyms **ret_syms)
 {
-	size_t len;
-	char *text;
-	int err = slurp("/proc/kallsyms", &text, &len);
+	struct ksyms *k = calloc(1, sizeof(*k));
+	int err;
 
-	if (!err)
-		err = take_text(text, len, ret_syms);
-	return err ? log_err(err, "/proc/kallsyms") : 0;
+	if (!k)
+		return log_err(-ENOMEM, "/proc/kallsyms");
+	load(k);
+	err = k->err;
+	if (err) {
+		ksyms__free(k);
+		return log_err(err, "/proc/kallsyms");
+	}
+	*ret_syms = k;
+	return 0;
 }
 
 void ksyms__free(struct ksyms *k)
 {
 	if (!k)
 		return;
+	if (k->loading)
+		pthread_join(k->loader, NULL);
 	free(k->entries);
 	index__free(&k->names);
 	free(k->pool);
@@ -227,6 +291,7 @@ void ksyms__free(struct ksyms *k)
 
 bool ksyms__hidden(const struct ksyms *k)
 {
+	settle(k);
 	return k->hidden;
 }
 
@@ -305,6 +370,7 @@ static int find_resolved(struct ksyms *k, uint64_t addr, struct ksym *ret_sym)
 
 bool ksyms__is_fixed(const struct ksyms *k, uint64_t addr)
 {
+	settle(k);
 	return addr >= k->fixed_start && addr < k->fixed_end;
 }
 
@@ -314,9 +380,11 @@ bool ksyms__is_fixed(const struct ksyms *k, uint64_t addr)
  */
 int ksyms__find(struct ksyms *k, uint64_t addr, struct ksym *ret_sym)
 {
-	struct entry *e = entry_find(k, addr);
 	int err = -EOPNOTSUPP;
+	struct entry *e;
 
+	settle(k);
+	e = entry_find(k, addr);
 	if (k->resolve && (!e || e->module))
 		err = find_resolved(k, addr, ret_sym);
 	if (err != -EOPNOTSUPP)
@@ -354,6 +422,7 @@ int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 	struct ksym found;
 	uint32_t i;
 
+	settle(k);
 	if (!k->names.slots && names_build(k))
 		return -ENOMEM;
 	index__for_each(&k->names, hash, i) {
@@ -374,6 +443,7 @@ int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 
 size_t ksyms__nr(const struct ksyms *k)
 {
+	settle(k);
 	return k->nr;
 }
 
@@ -420,6 +490,7 @@ int ksyms__walk(struct ksyms *k, uint64_t anchor)
 {
 	int err;
 
+	settle(k);
 	if (!k->resolve)
 		return -EOPNOTSUPP;
 	err = walk_direction(k, anchor, true);
@@ -448,6 +519,7 @@ int ksyms__interrupt_entries(const struct ksyms *k, struct ksym_range *ret_entry
 	unsigned int nr = 0;
 	size_t i;
 
+	settle(k);
 	for (i = 0; i < k->nr; i++) {
 		const struct entry *e = &k->entries[i];
 

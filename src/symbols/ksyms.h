@@ -31,6 +31,13 @@ typedef int (*ksyms_resolve_fn)(void *ctx, const uint64_t *addrs, unsigned int n
 
 /* Reads /proc/kallsyms; *ret_syms is empty if it hides addresses (ksyms__hidden). */
 int ksyms__load(struct ksyms **ret_syms);
+/*
+ * The same by a thread, some 100 ms: returns at once, and the first call of another function waits.
+ * If addresses are hidden, when_hidden is called then, by the waiting thread; NULL: nothing is
+ * done.  ksyms__wait() has the errors of both.
+ */
+int ksyms__load_beside(int (*when_hidden)(void *ctx), void *ctx, struct ksyms **ret_syms);
+int ksyms__wait(struct ksyms *k);
 /* Parses a text in kallsyms format. */
 int ksyms__parse(const char *text, struct ksyms **ret_syms);
 void ksyms__free(struct ksyms *k);

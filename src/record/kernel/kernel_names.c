@@ -68,8 +68,9 @@ static int resolve(void *ctx, const uint64_t *addrs, unsigned int nr, char *text
 }
 
 /* kallsyms hides addresses: walks all kernel text from an address found on a stack. */
-static int walk(struct kernel_names *n)
+static int walk(void *ctx)
 {
+	struct kernel_names *n = ctx;
 	LIBBPF_OPTS(bpf_test_run_opts, run);
 	unsigned int i = WIRE_ANCHORS;
 	int err;
@@ -91,16 +92,12 @@ int kernel_names__new(struct kernel_names **ret_names)
 
 	if (!n)
 		return -ENOMEM;
-	err = ksyms__load(&n->syms);
-	if (!err) {
-		ksyms__set_resolver(n->syms, resolve, n);
-		if (ksyms__hidden(n->syms))
-			err = walk(n);
-	}
+	err = ksyms__load_beside(walk, n, &n->syms);
 	if (err) {
 		kernel_names__free(n);
 		return log_err(err, "load the kernel's symbols");
 	}
+	ksyms__set_resolver(n->syms, resolve, n);
 	*ret_names = n;
 	return 0;
 }

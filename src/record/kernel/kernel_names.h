@@ -6,6 +6,7 @@
 struct kernel_names;
 struct ksyms;
 
+/* A thread reads them; ksyms__wait() has its errors. */
 int kernel_names__new(struct kernel_names **ret_names);
 void kernel_names__free(struct kernel_names *n);
 

@@ -282,6 +282,37 @@ static void test_bad_text(void **state)
 	ksyms__free(NULL);
 }
 
+static int count_hidden(void *ctx)
+{
+	++*(unsigned int *)ctx;
+	return -EPERM;
+}
+
+/* What a thread reads is what is read at once; without root it is hidden. */
+static void test_beside(void **state)
+{
+	struct ksym_range entry[2] = { 0 }, holes[2][64] = { 0 };
+	struct ksyms *at_once, *beside;
+	unsigned int calls = 0, i;
+	int err;
+
+	assert_int_equal(ksyms__load(&at_once), 0);
+	assert_int_equal(ksyms__load_beside(count_hidden, &calls, &beside), 0);
+	err = ksyms__interrupt_entries(at_once, &entry[0], holes[0], 64);
+	assert_int_equal(ksyms__interrupt_entries(beside, &entry[1], holes[1], 64), err);
+	assert_memory_equal(&entry[0], &entry[1], sizeof(entry[0]));
+	assert_memory_equal(holes[0], holes[1], sizeof(holes[0]));
+	assert_int_equal(ksyms__hidden(beside), ksyms__hidden(at_once));
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(ksyms__wait(beside), ksyms__hidden(at_once) ? -EPERM : 0);
+		assert_int_equal(calls, ksyms__hidden(at_once));
+	}
+	ksyms__free(beside);
+	ksyms__free(at_once);
+	assert_int_equal(ksyms__load_beside(NULL, NULL, &beside), 0);
+	ksyms__free(beside); /* while it is read */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,7 +320,7 @@ int main(void)
 		cmocka_unit_test(test_bpf_module),  cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_no_resolver), cmocka_unit_test(test_resolver_fails),
 		cmocka_unit_test(test_by_name),	    cmocka_unit_test(test_walk),
-		cmocka_unit_test(test_bad_text),
+		cmocka_unit_test(test_bad_text),    cmocka_unit_test(test_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
