@@ -326,6 +326,44 @@ void unwind__free(struct unwind_table *t)
 	free(t);
 }
 
+/* A page's rows: ascending from offset 0, in one chunk, with rules that exist. */
+static bool rows_are_valid(const struct unwind_table *t, uint64_t page)
+{
+	uint32_t first = (uint32_t)page, nr = page >> 32, i, rule;
+	const uint32_t *rows = t->words + first;
+
+	if (!nr || nr > 1 << UNW_PAGE_SHIFT || first > t->rules || nr > t->rules - first ||
+	    first / UNW_CHUNK_WORDS != (first + nr - 1) / UNW_CHUNK_WORDS || UNW_ROW_OFF(rows[0]))
+		return false;
+	for (i = 0; i < nr; i++) {
+		rule = UNW_ROW_RULE(rows[i]);
+		if (i && UNW_ROW_OFF(rows[i]) <= UNW_ROW_OFF(rows[i - 1]))
+			return false;
+		if (rule & UNW_ESCAPE && (rule & ~UNW_ESCAPE) >= UNW_ESCAPE_RULES &&
+		    (rule & ~UNW_ESCAPE) - UNW_ESCAPE_RULES >= t->nr_rules)
+			return false;
+	}
+	return true;
+}
+
+bool unwind__is_valid(const struct unwind_table *t)
+{
+	uint64_t words = 2ull * t->nr_pages, sum = 0, page;
+	uint32_t i;
+
+	if (t->rules % 2 || words > t->rules || t->rules > t->nr_words ||
+	    t->nr_rules != (t->nr_words - t->rules) / 2 || t->nr_words % 2)
+		return false;
+	for (i = 0; i < t->nr_pages; i++) {
+		page = ((const uint64_t *)t->words)[i];
+		sum += page >> 32;
+		/* pages of one row may share it, so the sum limits the work */
+		if ((uint32_t)page < words || sum > 2ull * t->nr_words || !rows_are_valid(t, page))
+			return false;
+	}
+	return true;
+}
+
 uint32_t unwind__find(const struct unwind_table *t, uint64_t file_offset)
 {
 	uint64_t page = (file_offset >> UNW_PAGE_SHIFT) - t->first_page;

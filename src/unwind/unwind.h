@@ -51,6 +51,12 @@ int unwind__from_fd(int fd, struct unwind_table **ret_table);
 int unwind__from_image(const void *image, size_t len, bool mapped, struct unwind_table **ret_table);
 void unwind__free(struct unwind_table *t);
 
+/*
+ * Whether all that unwind__find() and an unwinder follow lies within the table, for a table that
+ * was not built by this process.
+ */
+bool unwind__is_valid(const struct unwind_table *t);
+
 /* The 20-bit rule for an offset in the file; UNW_ESCAPE | UNW_NONE if there is none. */
 uint32_t unwind__find(const struct unwind_table *t, uint64_t file_offset);
 

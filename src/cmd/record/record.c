@@ -250,6 +250,7 @@ static int run(int argc, char **argv)
 		.events = &events,
 		.kernel_stacks = true,
 		.symbols = true,
+		.cache = true,
 		.max_depth = WIRE_MAX_FRAMES,
 		.argc = argc,
 		.argv = argv,

@@ -183,6 +183,8 @@ const struct opt record_options[] = {
 	  OPT_FLAG(struct record_options, rec.waker_stacks) },
 	{ "--no-symbols", "do not add symbols of user functions to the recording",
 	  OPT_OFF(struct record_options, rec.symbols) },
+	{ "--no-cache", "do not keep unwind tables for later recordings, nor use kept ones",
+	  OPT_OFF(struct record_options, rec.cache) },
 	{ "--memory SIZE", "kernel memory for the next four (1/64 of all memory)",
 	  OPT_SIZE(struct record_options, rec.memory, 1 << 20, 1ull << 40) },
 	{ "--unwind-memory SIZE", "limit of the unwind tables (32M to 256M)",

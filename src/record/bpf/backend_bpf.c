@@ -12,6 +12,7 @@
 #include "pending_losses.h"
 #include "programs.h"
 #include "record/backend.h"
+#include "record/files/table_store.h"
 #include "record/files/user_files.h"
 #include "record/memory.h"
 #include "record/meta.h"
@@ -27,6 +28,7 @@ struct bpf_backend {
 	const struct recorder_opts *opts;
 	struct programs *programs;
 	struct programs_user user; /* of user stacks */
+	struct table_store *store; /* NULL: no tables are kept */
 	struct user_files *files; /* NULL: no user stacks */
 	struct bpf_drain *drain;
 	struct pending_losses *losses;
@@ -75,6 +77,7 @@ static void bpf_free(struct backend *base)
 		return;
 	bpf_drain__free(b->drain);
 	user_files__free(b->files);
+	table_store__free(b->store);
 	pending_losses__free(b->losses);
 	free(b->written);
 	programs__free(b->programs);
@@ -84,12 +87,15 @@ static void bpf_free(struct backend *base)
 /* Loads the unwind tables of all running programs before the first event. */
 static int open_files(struct bpf_backend *b)
 {
+	struct table_store_stats ts;
 	struct user_files_opts fo;
 	int err;
 
 	programs__user(b->programs, &b->user);
 	if (!b->user.files)
 		return 0;
+	if (b->opts->cache && programs__memory(b->programs)->tables)
+		b->store = table_store__open(TABLE_STORE_BYTES);
 	fo = (struct user_files_opts){
 		.entries = b->user.files,
 		.ctl = b->user.ctl,
@@ -98,11 +104,16 @@ static int open_files(struct bpf_backend *b)
 		.slabs_fd = b->user.slabs_fd,
 		.snapshot_fd = b->user.snapshot_fd,
 		.table_budget = programs__memory(b->programs)->tables,
+		.store = b->store,
 	};
 	err = user_files__new(&fo, &b->files);
 	if (err)
 		return log_err(err, "create the file map");
 	err = user_files__snapshot(b->files);
+	table_store__stats(b->store, &ts);
+	if (b->store)
+		log_debug("unwind tables: %u from the cache, %u converted, %u kept", ts.found,
+			  ts.converted, ts.added);
 	return err ? log_err(err, "read the mappings of running processes") : 0;
 }
 

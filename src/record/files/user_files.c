@@ -18,6 +18,7 @@
 #include "seen_file.h"
 #include "snapshot.h"
 #include "table_cache.h"
+#include "table_store.h"
 #include "user_files_priv.h"
 #include "user_frames.h"
 #include "vdso.h"
@@ -88,7 +89,7 @@ static int load_table(struct user_files *f, uint32_t id, struct seen_file *s)
 	if (!f->o.table_budget) {
 		err = -ENOENT;
 	} else if (!t && !err) {
-		err = unwind__from_fd(s->fd, &t);
+		err = table_store__get(f->o.store, s->fd, f->snapshot, &t);
 		if (!seen_file__is_steady(s)) {
 			unwind__free(t);
 			return -ESTALE;

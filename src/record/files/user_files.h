@@ -14,6 +14,7 @@
 
 struct user_files;
 struct stk_writer;
+struct table_store;
 
 struct user_files_opts {
 	struct wire_file *entries; /* the mmap()ed map `files`: WIRE_MAX_FILES */
@@ -27,6 +28,7 @@ struct user_files_opts {
 	int slabs_fd; /* map `slabs`, an array of maps: WIRE_TABLE_SLABS */
 	int snapshot_fd; /* program `snapshot`, iter/task_vma, of struct wire_file_event */
 	uint64_t table_budget; /* bytes that tables may use; 0: frame pointers only */
+	struct table_store *store; /* borrowed; NULL: all tables are converted */
 	struct stk_writer *w; /* borrowed; NULL until user_files__set_writer() */
 };
 
