@@ -15,6 +15,7 @@ int parallel_load__new(struct parallel_load **ret_load);
  * programs that do nothing, and must not be attached or put into maps.
  */
 int parallel_load__wait(struct parallel_load *l);
-void parallel_load__free(struct parallel_load *l); /* after the object; NULL is fine */
+/* Waits, too.  Call before the object is freed: the threads use its types.  NULL is fine. */
+void parallel_load__free(struct parallel_load *l);
 
 #endif /* RECORD_PARALLEL_LOAD_H */

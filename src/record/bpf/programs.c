@@ -498,8 +498,8 @@ static void release_maps(struct programs *p)
 		munmap(p->files, p->files_len);
 	stackmap__free(p->stackmap);
 	kwalk__free(p->kwalk);
-	record_bpf__destroy(p->skel);
 	parallel_load__free(p->parallel);
+	record_bpf__destroy(p->skel);
 }
 
 /* Returns once all write ends of the pipe are closed. */

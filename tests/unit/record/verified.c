@@ -142,8 +142,8 @@ static void check(const char *what, const struct kwalk *k, enum kwalk_reader rea
 		printf("%-28s %-18s %7u of %7u\n", what, v[i].program, is, most);
 		over |= is > most;
 	}
-	record_bpf__destroy(s);
 	parallel_load__free(load);
+	record_bpf__destroy(s);
 	assert_false(over);
 }
 
@@ -169,8 +169,8 @@ static void test_parallel(void **state)
 			assert_int_equal(parallel_load__wait(load), 0);
 		if (i == 1)
 			assert_true(verified(s->progs.record) > 10000);
-		record_bpf__destroy(s); /* also while it is being verified */
-		parallel_load__free(load);
+		parallel_load__free(load); /* also while it is being verified */
+		record_bpf__destroy(s);
 	}
 }
 
