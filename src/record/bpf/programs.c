@@ -141,7 +141,7 @@ static int set_rodata(struct programs *p)
 		ro->percpu_perf_recursion = p->layout.perf_recursion;
 		ro->perf_recursion_size = p->layout.perf_recursion_size;
 	}
-	return set_entry_ranges(p);
+	return 0;
 }
 
 static void set_map_sizes(struct programs *p)
@@ -386,6 +386,8 @@ static int load(struct programs *p)
 	set_map_sizes(p);
 	phases__part(p->opts->phases, "BPF object opened, types of the kernel");
 	err = programs__prepare_walk(p);
+	/* late, as it waits for the thread that reads the symbols */
+	err = err ?: set_entry_ranges(p);
 	if (err)
 		return err;
 	phases__part(p->opts->phases, "unwind rules of the kernel");
