@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # User stacks of a chain of twenty functions, built without and with frame pointers: their cost for
-# the recorded, losses and right frames, compared with other tools; and memory and time for unwind
-# tables.  The last lines check the promises.
+# the recorded, losses and right frames, compared with other tools; the walk alone; and memory and
+# time for unwind tables.  The last lines check the promises.
 #   BENCH_REPEATS  rounds (5)    BENCH_TOOLS  the tools to run instead of all
 #   BENCH_EVENTS   events per run (200000); ten times as many at full rate
 # shellcheck source=bench/lib.sh
@@ -392,6 +392,14 @@ bench_kinds()
 	bench_kind 'switches between two threads' switch
 }
 
+# ---- the walk alone ----------------------------------------------------------------------------
+
+bench_walk()
+{
+	printf '\nThe walk alone, in a program that is not attached\n'
+	taskset -c 0 "$BUILD/bench/user_walk"
+}
+
 # ---- tables -------------------------------------------------------------------------------------
 
 # start COMMAND...: runs it in the background until the end; fails if the command does not exist.
@@ -569,6 +577,7 @@ bench_cost
 bench_full 1 stackonce-user stackonce-both perf-fp perf-dwarf bpftrace trace-cmd
 bench_full "$(nproc | awk '{ print $1 < 4 ? $1 : 4 }')" stackonce-user stackonce-both perf-fp
 bench_kinds
+bench_walk
 bench_tables
 bench_start
 promises

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The walk of user stacks alone.  The programs are never attached: user_walk.c runs them by
+ * BPF_PROG_TEST_RUN, whose system call is what the stack ends in.
+ */
+#include "state.bpf.h"
+#include "user_stack.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* The last walk: its time, how it ended, and its words. */
+u64 walk_ns = 0;
+u32 walk_result = 0, walk_end = 0, walk_stack = 0, walk_nr_words = 0;
+u64 walk_words[STACKMAP_WORDS] = {};
+
+static __always_inline struct scratch *work(void)
+{
+	u32 zero = 0;
+	struct cpu_scratch *c = bpf_map_lookup_elem(&scratches, &zero);
+
+	return c ? &c->slot[0] : NULL;
+}
+
+/* Walks the stack of the caller. */
+SEC("raw_tp")
+int walk(void *ctx)
+{
+	struct scratch *s = work();
+	u64 start;
+
+	if (!s)
+		return 0;
+	start = bpf_ktime_get_ns();
+	user_stack_get(s);
+	walk_ns = bpf_ktime_get_ns() - start;
+	walk_result = s->user.result;
+	walk_end = s->user.end;
+	walk_stack = s->ustack;
+	walk_nr_words = s->user.nr_words;
+	bpf_probe_read_kernel(walk_words, sizeof(walk_words), s->user.words.w);
+	return 0;
+}
+
+/* Two readings of the clock, as `walk` has them. */
+SEC("raw_tp")
+int nothing(void *ctx)
+{
+	u64 start = bpf_ktime_get_ns();
+
+	walk_ns = bpf_ktime_get_ns() - start;
+	return 0;
+}
+
+/* The id of the file that the caller maps at an address. */
+SEC("raw_tp")
+int intern(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct scratch *s = work();
+
+	walk_result = 0;
+	if (!s || !task->mm)
+		return 0;
+	s->user.mm = (u64)task->mm;
+	s->user.file_events_left = 0;
+	s->user.event = FULL_NO_EVENT;
+	if (!area_find(&s->user, ctx->args[0]))
+		walk_result = file_id(&s->user, ctx->args[0]);
+	return 0;
+}
