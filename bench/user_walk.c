@@ -2,7 +2,8 @@
 /*
  * user_walk [CALLS]: what the walk of a user stack costs by the kind of stack, and what the verifier
  * does for it.  Nothing is attached and nothing else is recorded: the program that walks is run by
- * BPF_PROG_TEST_RUN at the end of a chain of functions, and reads the clock before and after.
+ * BPF_PROG_TEST_RUN at the end of a chain of functions, and reads the clock before and after.  It
+ * fails if a stack differs from the same one walked with nothing remembered.
  */
 #include <err.h>
 #include <errno.h>
@@ -197,24 +198,44 @@ static void climb(const struct kind *k, uint64_t way)
 		err(1, "run the program");
 }
 
+/* Walks the stack; one call in 32 again, with nothing remembered: the stack must be the same. */
+static uint64_t walk(const struct kind *k, uint64_t way, bool again)
+{
+	uint32_t stack = 0;
+	uint64_t ns = 0;
+	int i;
+
+	for (i = 0; i <= again; i++) {
+		if (i)
+			skel->bss->user_ctl.generation++;
+		climb(k, way);
+		if (skel->bss->walk_end != STK_END_COMPLETE)
+			errx(1, "a stack ends with %u", skel->bss->walk_end);
+		if (i && skel->bss->walk_stack != stack)
+			errx(1, "another stack than with nothing remembered");
+		stack = skel->bss->walk_stack;
+		ns = i ? ns : skel->bss->walk_ns;
+	}
+	return ns;
+}
+
 static void measure(const struct kind *k, unsigned long calls, uint64_t nothing)
 {
 	uint64_t *ns = calloc(calls, sizeof(*ns)), state = 1, sum = 0;
-	unsigned long i, ways = k->ways < 10000 ? k->ways : 0;
+	unsigned long i, warm = k->ways < 10000 ? k->ways : 0;
 	double words = 0;
 
 	if (!ns)
 		err(1, "calloc");
 	run_fd(skel->progs.walk);
-	for (i = 0; i < ways; i++)
-		climb(k, i);
-	for (i = 0; i < calls; i++) {
-		climb(k, next_random(&state));
-		ns[i] = skel->bss->walk_ns - nothing;
-		sum += ns[i];
+	for (i = 0; i < warm + calls; i++) {
+		uint64_t cost = walk(k, i < warm ? i : next_random(&state), !(i % 32)) - nothing;
+
+		if (i < warm)
+			continue;
+		ns[i - warm] = cost;
+		sum += cost;
 		words += skel->bss->walk_nr_words;
-		if (skel->bss->walk_end != STK_END_COMPLETE)
-			errx(1, "a stack ends with %u", skel->bss->walk_end);
 	}
 	printf("%-38s %8" PRIu64 " %8" PRIu64 " %8.1f\n", k->name, median(ns, calls), sum / calls,
 	       words / (double)calls);

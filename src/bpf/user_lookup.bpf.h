@@ -273,4 +273,40 @@ static __always_inline u32 rule_find(struct user_vma *v, u64 off)
 			off & ((1 << UNW_PAGE_SHIFT) - 1));
 }
 
+/*
+ * Rules are remembered in the memory that a walk has for itself, so nothing interferes.  Those that
+ * stand for a rule of 64 bits are not: they are indexes into a table, and while it is replaced, two
+ * threads may see different tables in one generation.
+ */
+static __always_inline bool rule_is_kept(u32 rule)
+{
+	return !(rule & UNW_ESCAPE) || (rule & ~UNW_ESCAPE) <= UNW_SIGNAL;
+}
+
+static __always_inline struct user_rule *rule_slot(struct user_walk *u, u64 place)
+{
+	u64 i = place * 0x9e3779b97f4a7c15ull >> 32;
+
+	asm volatile("" : "+r"(i));
+	return &u->rules[i & (USER_RULES - 1)];
+}
+
+/* The rule for the frame at pc, remembered or searched for. */
+static __always_inline u32 rule_get(struct user_walk *u, struct user_vma *v, u64 pc)
+{
+	u64 place = FRAME_USER(v->id, pc - v->delta);
+	struct user_rule *r = rule_slot(u, place);
+	u32 rule;
+
+	if (r->place == place && r->generation == u->generation)
+		return r->rule;
+	rule = rule_find(v, pc - v->delta);
+	if (rule_is_kept(rule)) {
+		r->place = place;
+		r->generation = u->generation;
+		r->rule = rule;
+	}
+	return rule;
+}
+
 #endif /* USER_LOOKUP_BPF_H */

@@ -136,7 +136,7 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 		return step_defer(u, n);
 	rule = UNW_ESCAPE | UNW_NONE;
 	if (v->state == WIRE_FILE_LOADED && !user_fp_only)
-		rule = rule_find(v, unw_pc(&u->w) - v->delta);
+		rule = rule_get(u, v, unw_pc(&u->w));
 	u->w.fp_read = 0;
 	u->w.x_at = 0;
 	u->w.flags &= ~(UNW_FP_RAW | UNW_BARRIER);

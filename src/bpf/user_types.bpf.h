@@ -16,6 +16,7 @@
 #define USER_FRAMES 128 /* a power of two */
 #define USER_FILE_EVENTS 8 /* that one event may send at most */
 #define USER_WAYS 4 /* slots in which a thread may be remembered */
+#define USER_RULES 1024 /* rules remembered; a power of two */
 #define USER_RETURNS 64 /* pending calls with a probed return: the limit of the kernel */
 
 _Static_assert(WIRE_VMAS == 2 * USER_VMAS, "a copy has room for as many mappings again");
@@ -55,6 +56,13 @@ struct user_frame {
 #define USER_IP_GUESSED (1ULL << 62)
 #define USER_IP_FP_LOST (1ULL << 61)
 #define USER_IP(ip) ((ip) & ~(USER_IP_EXACT | USER_IP_GUESSED | USER_IP_FP_LOST))
+
+/* A rule that was found, for the address to look up: its file and offset as in frame.h. */
+struct user_rule {
+	u64 place;
+	u32 generation; /* of the tables */
+	u32 rule;
+};
 
 /*
  * What is remembered of a thread: its mappings and its last stack.  A user must hold `busy`,
@@ -125,6 +133,8 @@ struct user_walk {
 	u64 dentry, mnt; /* of the next component of a path */
 	u32 file_events_left; /* that this event may still send */
 	u32 event; /* index of its type; FULL_NO_EVENT: no event */
+	struct user_rule
+		rules[USER_RULES]; /* by a hash of the place; they stay from walk to walk */
 };
 
 #endif /* USER_TYPES_BPF_H */
