@@ -397,7 +397,7 @@ bench_kinds()
 bench_walk()
 {
 	printf '\nThe walk alone, in a program that is not attached\n'
-	taskset -c 0 "$BUILD/bench/user_walk"
+	taskset -c 0 "$prog/user_walk"
 }
 
 # ---- tables -------------------------------------------------------------------------------------

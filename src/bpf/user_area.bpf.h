@@ -230,12 +230,16 @@ static __always_inline u64 area_find_cast(u64 mm, u64 addr)
  * slots may then cover the address, the lowest bit of guess selects one, the next bit that of the
  * next level.
  */
-static __always_inline u64 area_find_read(u64 mm, u64 addr, u64 *node, u32 guess, u32 *dead)
+static __always_inline u64 area_find_read(u64 mm, u64 addr, u64 *node, u32 guess, u32 *dead,
+					  struct user_link *link)
 {
-	u64 entry;
+	u64 entry, at;
 	int level;
 
 	*dead = 0;
+	link->vma = 0;
+	for (level = 0; level < USER_LEVELS; level++)
+		link->at[level] = 0;
 	if (bpf_probe_read_kernel(&entry, 8, (void *)AREA_ROOT(mm)) || !area_is_node(entry))
 		return 0;
 #pragma clang loop unroll(disable)
@@ -256,10 +260,15 @@ static __always_inline u64 area_find_read(u64 mm, u64 addr, u64 *node, u32 guess
 #define AREA_PIVOT(i) (node[1 + (i)])
 		AREA_COUNT();
 #undef AREA_PIVOT
-		if (bpf_probe_read_kernel(&entry, 8, (void *)area_slot(entry, slot, slot_arange)))
+		at = area_slot(entry, slot, slot_arange);
+		if (level < USER_LEVELS)
+			link->at[level] = at;
+		if (bpf_probe_read_kernel(&entry, 8, (void *)at))
 			return 0;
-		if (type <= MAPLE_LEAF)
+		if (type <= MAPLE_LEAF) {
+			link->vma = level < USER_LEVELS ? entry : 0;
 			return entry;
+		}
 	}
 	return 0;
 }
@@ -324,6 +333,17 @@ static __always_inline void area_key_cast(struct user_area *a)
 	}
 }
 
+/*
+ * A copy by one call instead of one for each member.  The type may be larger in another kernel, but
+ * what is needed is in front.
+ */
+#define VMA_BYTES                                                                                \
+	(bpf_core_type_size(struct vm_area_struct) < sizeof(((struct user_walk *)0)->vma_copy) ? \
+		 bpf_core_type_size(struct vm_area_struct) :                                     \
+		 sizeof(((struct user_walk *)0)->vma_copy))
+#define VMA_WORD(u, member) \
+	(*(u64 *)((char *)(u)->vma_copy + bpf_core_field_offset(struct vm_area_struct, member)))
+
 /* Reads the mapping into u->area; false: it is not of the mm, or does not contain the address. */
 static __always_inline bool area_read(struct user_walk *u, u64 vma, u64 addr)
 {
@@ -340,14 +360,14 @@ static __always_inline bool area_read(struct user_walk *u, u64 vma, u64 addr)
 		a->file = (u64)v->vm_file;
 		mm = (u64)v->vm_mm;
 	} else {
-		const struct vm_area_struct *v = (void *)vma;
-
-		a->start = BPF_CORE_READ(v, vm_start);
-		a->end = BPF_CORE_READ(v, vm_end);
-		a->pgoff = BPF_CORE_READ(v, vm_pgoff);
-		a->flags = BPF_CORE_READ(v, vm_flags);
-		a->file = (u64)BPF_CORE_READ(v, vm_file);
-		mm = (u64)BPF_CORE_READ(v, vm_mm);
+		if (bpf_probe_read_kernel(u->vma_copy, VMA_BYTES, (void *)vma))
+			return false;
+		a->start = VMA_WORD(u, vm_start);
+		a->end = VMA_WORD(u, vm_end);
+		a->pgoff = VMA_WORD(u, vm_pgoff);
+		a->flags = VMA_WORD(u, vm_flags);
+		a->file = VMA_WORD(u, vm_file);
+		mm = VMA_WORD(u, vm_mm);
 	}
 	return mm == u->mm && a->start <= addr && addr < a->end;
 }
@@ -393,13 +413,14 @@ __noinline u64 area_get(struct user_walk *u, u64 addr)
 	if (!u)
 		return 0;
 	if (bpf_rdonly_cast) {
+		u->link.vma = 0;
 		vma = area_find_cast(u->mm, addr);
 		if (vma >= 4096 && area_read(u, vma, addr))
 			return vma;
 	}
 #pragma clang loop unroll(disable)
 	for (guess = 0; guess < (bpf_rdonly_cast ? 2 : AREA_GUESSES); guess++) {
-		vma = area_find_read(u->mm, addr, u->pivots, guess, &u->dead);
+		vma = area_find_read(u->mm, addr, u->pivots, guess, &u->dead, &u->link);
 		if (vma >= 4096 && area_read(u, vma, addr))
 			return vma;
 		if (!u->dead)
@@ -408,11 +429,53 @@ __noinline u64 area_get(struct user_walk *u, u64 addr)
 	return 0;
 }
 
+/* Without a file, the placeholder of one covers as many addresses as it has offsets. */
+static __always_inline void area_limit(struct user_area *a, u64 addr)
+{
+	u64 start = addr & ~((1ULL << FRAME_OFFSET_BITS) - 1);
+
+	if (a->start < start)
+		a->start = start;
+	if (a->end - start > 1ULL << FRAME_OFFSET_BITS)
+		a->end = start + (1ULL << FRAME_OFFSET_BITS);
+}
+
+/*
+ * Whether a mapping is where it was found, which is a word for each level of the tree instead of a
+ * search; fills u->area, without the key.  This is for kernels that do not say whether mappings
+ * have changed.  The root is the tree's, so each node on the way is part of the tree if the slot
+ * before leads to it.  A node or mapping that is removed meanwhile was part of it when the walk
+ * began, and what it then says is what it said then.
+ */
+__noinline int area_linked(struct user_walk *u, const struct user_link *link, u64 addr)
+{
+	u32 i;
+
+	if (!u || !link || !link->vma)
+		return 0;
+	u->entry = u->root;
+#pragma clang loop unroll(full)
+	for (i = 0; i < USER_LEVELS; i++) {
+		u64 at = link->at[i];
+
+		if (!at)
+			break;
+		if ((at & ~0xffull) != MAPLE_NODE(u->entry) ||
+		    bpf_probe_read_kernel(&u->entry, 8, (void *)at))
+			return 0;
+	}
+	if (u->entry != link->vma || !area_read(u, link->vma, addr))
+		return 0;
+	if (!u->area.file)
+		area_limit(&u->area, addr);
+	return 1;
+}
+
 /* Fills u->area and its key for an address; 0: found. */
 __noinline int area_find(struct user_walk *u, u64 addr)
 {
 	struct user_area *a;
-	u64 vma, start;
+	u64 vma;
 
 	if (!u)
 		return 1;
@@ -421,12 +484,8 @@ __noinline int area_find(struct user_walk *u, u64 addr)
 	if (!vma)
 		return 1;
 	__builtin_memset(&a->key, 0, sizeof(a->key));
-	if (!a->file) { /* the placeholder of a file covers as many addresses as it has offsets */
-		start = addr & ~((1ULL << FRAME_OFFSET_BITS) - 1);
-		if (a->start < start)
-			a->start = start;
-		if (a->end - start > 1ULL << FRAME_OFFSET_BITS)
-			a->end = start + (1ULL << FRAME_OFFSET_BITS);
+	if (!a->file) {
+		area_limit(a, addr);
 	} else {
 		/* not on the stack: in 6.1 the deepest call chain has less than 32 bytes left */
 		u->seen_file = a->file;

@@ -97,17 +97,30 @@ static __always_inline void vma_table(struct user_vma *v, u32 generation)
 	f->used = user_ctl.epoch;
 }
 
-static __always_inline bool vma_is_same(struct user_walk *u, const struct user_vma *v)
+/* Whether u->area is the mapping that is remembered, its file aside. */
+static __always_inline bool vma_is_area(struct user_walk *u, const struct user_vma *v)
 {
-	if (area_find(u, v->start))
-		return false;
 	if (v->key.kind == WIRE_KEY_JIT)
 		area_window(&u->area, v->start);
-	if (u->area.start != v->start || u->area.end != v->end || !(u->area.flags & VM_EXEC) ||
-	    u->area.file != v->file)
+	return u->area.start == v->start && u->area.end == v->end && u->area.flags & VM_EXEC &&
+	       u->area.file == v->file &&
+	       (!v->file || u->area.start - (u->area.pgoff << UNW_PAGE_SHIFT) == v->delta);
+}
+
+static __always_inline bool vma_is_same(struct user_walk *u, const struct user_vma *v)
+{
+	return !area_find(u, v->start) && vma_is_area(u, v) &&
+	       (!v->file || key_equal(&u->area.key, &v->key));
+}
+
+/* Whether the mapping did not change since it was last checked. */
+static __always_inline bool vma_is_checked(struct user_walk *u, const struct user_vma *v)
+{
+	if (v->epoch != u->epoch) /* once a second the file, too: it may have been overwritten */
 		return false;
-	return !v->file || (key_equal(&u->area.key, &v->key) &&
-			    u->area.start - (u->area.pgoff << UNW_PAGE_SHIFT) == v->delta);
+	if (u->stable)
+		return v->seq == u->seq;
+	return area_linked(u, &v->link, v->start) && vma_is_area(u, v);
 }
 
 /*
@@ -125,8 +138,7 @@ __noinline int vma_check(struct user_walk *u, struct user_thread *t, u32 i)
 		vma_table(v, u->generation);
 		t->nr_frames = 0;
 	}
-	/* once a second check the file, too: it may have been overwritten in place */
-	if (u->stable && v->seq == u->seq && v->epoch == u->epoch)
+	if (vma_is_checked(u, v))
 		return 0;
 	if (!vma_is_same(u, v)) {
 		v->end = 0; /* contains no address */
@@ -135,6 +147,7 @@ __noinline int vma_check(struct user_walk *u, struct user_thread *t, u32 i)
 	}
 	v->seq = u->seq;
 	v->epoch = u->epoch;
+	v->link = u->link;
 	return 0;
 }
 
@@ -163,6 +176,7 @@ __noinline u32 vma_get(struct user_walk *u, struct user_thread *t, u64 pc)
 		u->forget = 1;
 	v = thread_vma(t, i);
 	v->end = 0;
+	v->link = u->link;
 	v->id = file_id(u, pc);
 	if (u->area.key.kind == WIRE_KEY_JIT)
 		area_window(&u->area, pc);
@@ -188,8 +202,11 @@ static __always_inline void stack_area(struct user_walk *u, struct user_thread *
 	}
 	u->stack_hi = 0;
 	t->stack_hi = 0;
-	if (area_find(u, sp))
-		return;
+	if (u->stable || !area_linked(u, &t->stack_link, sp)) {
+		if (area_find(u, sp))
+			return;
+		t->stack_link = u->link;
+	}
 	t->stack_lo = u->area.start;
 	t->stack_hi = u->area.end;
 	t->stack_seq = u->seq;
@@ -294,7 +311,7 @@ static __always_inline struct user_rule *rule_slot(struct user_walk *u, u64 plac
 /* The rule for the frame at pc, remembered or searched for. */
 static __always_inline u32 rule_get(struct user_walk *u, struct user_vma *v, u64 pc)
 {
-	u64 place = FRAME_USER(v->id, pc - v->delta);
+	u64 place = FRAME_USER(v->id, pc + 1 - v->delta);
 	struct user_rule *r = rule_slot(u, place);
 	u32 rule;
 

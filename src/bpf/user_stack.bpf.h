@@ -323,12 +323,18 @@ static __always_inline void walk_begin(struct user_walk *u, struct user_thread *
 
 	u->seq = area_seq(task, &stable);
 	u->stable = stable;
+	u->root = 0;
+	if (!stable)
+		bpf_probe_read_kernel(&u->root, 8, (void *)AREA_ROOT(u->mm));
 	u->generation = *(volatile u32 *)&user_ctl.generation;
 	u->epoch = *(volatile u32 *)&user_ctl.epoch;
 	u->lo = 0;
 	u->hi = 0;
 	u->top = 0;
+	u->old = t->base;
+	u->base = t->base + t->nr_frames;
 	u->nr = 0;
+	u->guess_marked = 0;
 	u->last = 0;
 	u->vmas = 0;
 	u->join = 0;
@@ -341,9 +347,27 @@ static __always_inline void walk_begin(struct user_walk *u, struct user_thread *
 	stack_area(u, t);
 }
 
-static __always_inline int user_walk_stack(struct scratch *s, struct user_thread *t)
+/* The walk stopped at a frame whose table is not loaded; true: the recorder continues there. */
+static __always_inline bool walk_defer(struct scratch *s, struct user_thread *t)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct user_walk *u = &s->user;
+	u32 nr = u->nr_words;
+
+	u->nr_words = u->nr_before;
+	s->tag = user_copy(u, t);
+	if (s->tag) {
+		s->ustack = WIRE_STACK_DEFERRED;
+		u->result = STK_C_USTACK_DEFERRED;
+		return true;
+	}
+	note_full(s->event, STK_C_FULL_COPIES);
+	u->nr_words = nr;
+	return false;
+}
+
+static __always_inline int user_walk_stack(struct scratch *s, struct user_thread *t,
+					   const struct task_struct *task)
+{
 	struct user_walk *u = &s->user;
 
 	walk_begin(u, t, task, s->event);
@@ -356,19 +380,9 @@ static __always_inline int user_walk_stack(struct scratch *s, struct user_thread
 		}
 		walk_append(u, t);
 	}
-	user_words(u);
-	if (u->stop == UNW_NEED_TABLE) {
-		u->nr_words--; /* drop the marker of the end: the recorder goes on */
-		s->tag = user_copy(u, t);
-		if (s->tag) {
-			s->ustack = WIRE_STACK_DEFERRED;
-			u->result = STK_C_USTACK_DEFERRED;
-			return 0;
-		}
-		note_full(s->event, STK_C_FULL_COPIES);
-		u->nr++; /* not copied: keep the frame where the walk stopped */
-		user_words(u);
-	}
+	if (u->stop == UNW_NEED_TABLE && walk_defer(s, t))
+		return 0;
+	walk_end(u);
 	user_store(s, t);
 	return 0;
 }
@@ -384,7 +398,7 @@ __noinline int user_stack_get(struct scratch *s)
 	s->ustack = WIRE_STACK_NONE;
 	s->user.result = STK_C_USTACK_NONE;
 	s->user.end = STK_END_COMPLETE;
-	s->user.nr = 0;
+	s->user.nr_words = 0;
 	if (!user_regs(&s->user, task))
 		return 0;
 	if (!s->user.stop) {
@@ -394,11 +408,11 @@ __noinline int user_stack_get(struct scratch *s)
 	}
 	if (!t) {
 		s->user.stop = UNW_FAILED;
-		user_words(&s->user);
+		walk_end(&s->user);
 		user_store(s, NULL);
 		return 0;
 	}
-	user_walk_stack(s, t);
+	user_walk_stack(s, t, task);
 	barrier();
 	*(volatile u32 *)&t->busy = 0;
 	return 0;

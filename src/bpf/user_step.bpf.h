@@ -12,16 +12,24 @@
 
 #include "user_lookup.bpf.h"
 
-static __always_inline struct user_frame *walk_frame(struct user_walk *u, u32 i)
+static __always_inline struct user_frame *frame_at(struct user_thread *t, u32 i)
 {
 	asm volatile("" : "+r"(i));
-	return &u->frame[i & (USER_FRAMES - 1)];
+	return &t->frame[i & (2 * USER_FRAMES - 1)];
 }
 
-static __always_inline struct user_frame *thread_frame(struct user_thread *t, u32 i)
+/* A frame of this walk. */
+static __always_inline struct user_frame *walk_frame(const struct user_walk *u,
+						     struct user_thread *t, u32 i)
 {
-	asm volatile("" : "+r"(i));
-	return &t->frame[i & (USER_FRAMES - 1)];
+	return frame_at(t, u->base + i);
+}
+
+/* A frame of the remembered stack. */
+static __always_inline struct user_frame *old_frame(const struct user_walk *u,
+						    struct user_thread *t, u32 i)
+{
+	return frame_at(t, u->old + i);
 }
 
 static __always_inline u64 ip_with_flags(const struct unw_walk *w)
@@ -31,11 +39,42 @@ static __always_inline u64 ip_with_flags(const struct unw_walk *w)
 	       (w->flags & UNW_FP_LOST ? USER_IP_FP_LOST : 0);
 }
 
+static __always_inline void word_add(struct user_walk *u, u64 word)
+{
+	u32 n = u->nr_words;
+
+	u->nr_words = n + 1;
+	asm volatile("" : "+r"(n));
+	u->words.w[n & (STACKMAP_WORDS - 1)] = word;
+}
+
+/* Appends the words of frame i; 0: no room.  A function to limit the verifier's work. */
+__noinline int word_frame(struct user_walk *u, const struct user_frame *f, u32 i)
+{
+	bool guess, exact;
+
+	if (!u || !f)
+		return 0;
+	guess = f->ip & USER_IP_GUESSED && !u->guess_marked;
+	exact = f->ip & USER_IP_EXACT && (i || u->interrupted);
+	u->nr_before = u->nr_words;
+	if (u->nr_words + guess + exact + 1 > STACKMAP_WORDS - 1) /* one is for FRAME_END */
+		return 0;
+	if (guess) {
+		u->guess_marked = 1;
+		word_add(u, FRAME_MARKER(FRAME_GUESS, 0));
+	}
+	if (exact)
+		word_add(u, FRAME_MARKER(FRAME_EXACT, 0));
+	word_add(u, f->word);
+	return 1;
+}
+
 /* Appends the current frame; returns UNW_GO and the index of its mapping, or a stop. */
 static __always_inline int step_note(struct user_walk *u, struct user_thread *t, u32 *ret_vma)
 {
 	u32 n = u->nr, i = u->last;
-	struct user_frame *f = walk_frame(u, n);
+	struct user_frame *f = walk_frame(u, t, n);
 	struct user_vma *v;
 	u64 pc;
 
@@ -56,7 +95,7 @@ static __always_inline int step_note(struct user_walk *u, struct user_thread *t,
 			if (n) /* the supposed return address does not point to code */
 				return UNW_NO_RULE;
 			f->word = FRAME_USER(0, u->w.ip);
-			u->nr = 1;
+			word_frame(u, f, 0);
 			return UNW_NO_RULE;
 		}
 		u->last = i;
@@ -64,6 +103,8 @@ static __always_inline int step_note(struct user_walk *u, struct user_thread *t,
 		v = thread_vma(t, i);
 	}
 	f->word = FRAME_USER(v->id, u->w.ip - v->delta);
+	if (!word_frame(u, f, n))
+		return UNW_DEPTH;
 	u->nr = n + 1;
 	*ret_vma = i;
 	return UNW_GO;
@@ -97,13 +138,6 @@ __noinline int user_returned(struct user_walk *u)
 	return 0;
 }
 
-/* The recorder continues with frame n. */
-static __always_inline int step_defer(struct user_walk *u, u32 n)
-{
-	u->nr = n;
-	return UNW_NEED_TABLE;
-}
-
 /*
  * Whether this CPU's ring has room for a copy.  Where it has none, the frame pointer is followed in
  * generated code, because most of it has one.
@@ -117,15 +151,13 @@ __noinline int step_may_copy(struct user_walk *u)
 	       bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <= copy_limit + copy_limit / 2;
 }
 
-__noinline int user_step(struct user_walk *u, struct user_thread *t)
+static __always_inline int user_step(struct user_walk *u, struct user_thread *t)
 {
 	struct user_frame *f;
 	struct user_vma *v;
 	u32 rule, i = 0, n;
 	int stop;
 
-	if (!u || !t)
-		return UNW_NO_RULE;
 	n = u->nr;
 	stop = step_note(u, t, &i);
 	if (stop)
@@ -133,7 +165,7 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 	v = thread_vma(t, i);
 	if (v->state == WIRE_FILE_NEW && !user_fp_only &&
 	    (v->key.kind != WIRE_KEY_JIT || step_may_copy(u)))
-		return step_defer(u, n);
+		return UNW_NEED_TABLE;
 	rule = UNW_ESCAPE | UNW_NONE;
 	if (v->state == WIRE_FILE_LOADED && !user_fp_only)
 		rule = rule_get(u, v, unw_pc(&u->w));
@@ -151,11 +183,11 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 		else if (rule == UNW_SIGNAL)
 			stop = unw_signal(&u->w);
 		else if (rule == UNW_UNSEEN && step_may_copy(u))
-			return step_defer(u, n);
+			return UNW_NEED_TABLE;
 		else
 			stop = unw_guess(&u->w);
 	}
-	f = walk_frame(u, n);
+	f = walk_frame(u, t, n);
 	f->fp_read = u->w.fp_read;
 	if (u->w.fp_read)
 		f->fp = u->w.fp;
@@ -174,61 +206,91 @@ __noinline int user_step(struct user_walk *u, struct user_thread *t)
 	return stop;
 }
 
-#define JOIN_FRAMES 8
+/* Whether a word of the stack that is not in the window is unchanged. */
+__noinline int join_far(struct user_walk *u, u64 addr, u64 word)
+{
+	u64 v;
+
+	return u && !user_read(u, addr, &v) && v == word;
+}
+
+/* *lo, *size: a copy of where the window is. */
+static __always_inline bool join_same(struct user_walk *u, u64 *lo, u64 *size, u64 addr, u64 word)
+{
+	u64 at = addr - *lo;
+
+	if (at >= *size || at & 7) {
+		if (!join_far(u, addr, word))
+			return false;
+		*lo = u->lo;
+		*size = u->hi - *lo;
+		return true;
+	}
+	at >>= 3;
+	asm volatile("" : "+r"(at));
+	return u->window[at & (USER_WINDOW - 1)] == word;
+}
+
+enum join { JOIN_DIFFERS, JOIN_GO, JOIN_SAME };
 
 /*
- * The number of frames of the remembered stack, from frame m on and at most JOIN_FRAMES, for which
- * all words that were read are unchanged.  A function of its own, so that the verifier follows so
- * few frames and not USER_FRAMES, and for several frames, because a call takes time.
+ * Compares what the steps from frame u->compare of the remembered stack on have read.  A few steps
+ * at once, because the verifier follows each of them.
  */
-__noinline int join_frames(struct user_walk *u, struct user_thread *t, u32 m)
+__noinline int join_compare(struct user_walk *u, struct user_thread *t)
 {
-	u32 n, i;
+	const struct user_frame *a;
+	u64 lo, size;
+	u32 m, n, i;
 
 	if (!u || !t)
-		return 0;
+		return JOIN_DIFFERS;
+	m = u->compare;
 	n = t->nr_frames;
+	if (m >= n)
+		return JOIN_DIFFERS;
+	if (!u->hi)
+		user_refill(u, old_frame(u, t, m + 1)->sp - 8);
+	lo = u->lo;
+	size = u->hi - lo;
+	a = old_frame(u, t, m);
 #pragma clang loop unroll(disable)
-	for (i = 0; i < JOIN_FRAMES; i++, m++) {
-		struct user_frame *a = thread_frame(t, m), *b = thread_frame(t, m + 1);
-		u64 v;
-
+	for (i = 0; i < USER_AT_ONCE; i++) {
+		if (a->fp_read && !join_same(u, &lo, &size, a->fp_read, a->fp))
+			break;
+		if (a->x_at && !join_same(u, &lo, &size, a->x_at, a->x))
+			break;
+		m++;
+		/* the last frame has no return address, or a 0 that x_at compares */
 		if (m >= n)
-			break;
-		if (a->fp_read && (user_read(u, a->fp_read, &v) || v != a->fp))
-			break;
-		if (a->x_at && (user_read(u, a->x_at, &v) || v != a->x))
-			break;
-		/* the return address; the last frame has none, or a 0 that x_at compares */
-		if (m + 1 < n && (user_read(u, b->sp - 8, &v) || v != USER_IP(b->ip)))
+			return JOIN_SAME;
+		a = old_frame(u, t, m);
+		if (!join_same(u, &lo, &size, a->sp - 8, USER_IP(a->ip)))
 			break;
 	}
-	return i;
+	u->compare = m;
+	return i >= USER_AT_ONCE ? JOIN_GO : JOIN_DIFFERS;
 }
 
 /*
  * The walk has reached frame u->join of the remembered stack: 1 if all words that were read from
  * there on are unchanged.
  */
-__noinline int user_join(struct user_walk *u, struct user_thread *t)
+static __always_inline int user_join(struct user_walk *u, struct user_thread *t)
 {
-	u32 m, n, i;
+	int join;
+	u32 i;
 
-	if (!u || !t)
-		return 0;
-	m = u->join;
-	n = t->nr_frames;
+	u->compare = u->join;
 #pragma clang loop unroll(disable)
-	for (i = 0; i < USER_FRAMES / JOIN_FRAMES; i++) {
-		u32 same = join_frames(u, t, m);
-
-		m += same;
-		if (same != JOIN_FRAMES)
+	for (i = 0; i < USER_FRAMES / USER_AT_ONCE; i++) {
+		join = join_compare(u, t);
+		if (join != JOIN_GO)
 			break;
 	}
-	if (m >= n)
+	if (join == JOIN_SAME)
 		return 1;
-	u->join = m + 1; /* do not try again before the walk has passed the change */
+	u->join = u->compare + 1; /* do not try again before the walk has passed the change */
 	return 0;
 }
 
@@ -249,32 +311,35 @@ __noinline int user_check_vmas(struct user_walk *u, struct user_thread *t)
 	return 1;
 }
 
+/* Whether this frame and what is outward of it are as remembered. */
+static __always_inline bool user_meets(struct user_walk *u, struct user_thread *t)
+{
+	u32 m = u->join, n = t->nr_frames;
+	const struct user_frame *f;
+	u64 sp = u->w.sp;
+
+	if (m >= n)
+		return false;
+	/* sp increases in both stacks: catch up with the walk */
+	m += old_frame(u, t, m)->sp < sp;
+	m += m < n && old_frame(u, t, m)->sp < sp;
+	m += m < n && old_frame(u, t, m)->sp < sp;
+	u->join = m;
+	f = old_frame(u, t, m);
+	return m < n && m >= t->first && f->sp == sp && f->ip == ip_with_flags(&u->w) &&
+	       f->fp_at == u->w.fp_at && (f->fp_at || m >= t->raw || f->fp == u->w.fp) &&
+	       user_join(u, t);
+}
+
 /* Joins the walk with the remembered stack at this frame, or steps to the caller. */
 __noinline int user_next(struct user_walk *u, struct user_thread *t)
 {
-	struct user_frame *f;
-	u32 m, n;
 	int stop;
-	u64 sp;
 
 	if (!u || !t)
 		return UNW_NO_RULE;
-	m = u->join;
-	n = t->nr_frames;
-	sp = u->w.sp;
-	if (m < n) {
-		/* sp increases in both stacks: catch up with the walk */
-		m += thread_frame(t, m)->sp < sp;
-		m += m < n && thread_frame(t, m)->sp < sp;
-		m += m < n && thread_frame(t, m)->sp < sp;
-		u->join = m;
-		f = thread_frame(t, m);
-		if (m < n && m >= t->first && f->sp == sp && f->ip == ip_with_flags(&u->w) &&
-		    f->fp_at == u->w.fp_at && (f->fp_at || m >= t->raw || f->fp == u->w.fp)) {
-			if (user_join(u, t))
-				return UNW_SPLICED;
-		}
-	}
+	if (user_meets(u, t))
+		return UNW_SPLICED;
 	stop = user_step(u, t);
 	if (u->returns && stop == UNW_GO && u->w.ip == u->trampoline)
 		user_returned(u);

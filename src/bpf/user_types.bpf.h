@@ -11,9 +11,11 @@
 #include "unwind/table.h"
 #include "unwind/walk.h"
 
-#define USER_WINDOW 512 /* words of stack read at once */
+#define USER_WINDOW 1024 /* words of stack read at once */
 #define USER_VMAS 16 /* mappings a thread remembers */
 #define USER_FRAMES 128 /* a power of two */
+#define USER_LEVELS 3 /* of the tree of mappings: some 1,000 of them */
+#define USER_AT_ONCE 16 /* frames of one call; the verifier follows each of them */
 #define USER_FILE_EVENTS 8 /* that one event may send at most */
 #define USER_WAYS 4 /* slots in which a thread may be remembered */
 #define USER_RULES 1024 /* rules remembered; a power of two */
@@ -22,6 +24,12 @@
 _Static_assert(WIRE_VMAS == 2 * USER_VMAS, "a copy has room for as many mappings again");
 _Static_assert(WIRE_USER_FRAMES < USER_FRAMES && WIRE_USER_FRAMES < STACKMAP_WORDS,
 	       "a stack has room for all frames and the marker of its end");
+
+/* Where in the kernel's tree of mappings one was found, see area_linked(). */
+struct user_link {
+	u64 at[USER_LEVELS]; /* addresses of the slots from the root on; the last ones may be 0 */
+	u64 vma; /* what the last slot has; 0: nothing is remembered */
+};
 
 /* A mapping as read from the kernel. */
 struct user_area {
@@ -41,6 +49,7 @@ struct user_vma {
 	u32 state; /* enum wire_file_state */
 	u32 table, first_page, nr_pages, rules;
 	u32 pad;
+	struct user_link link;
 };
 
 /* A frame as a thread remembers it, with the words that its step read. */
@@ -55,11 +64,12 @@ struct user_frame {
 #define USER_IP_EXACT (1ULL << 63)
 #define USER_IP_GUESSED (1ULL << 62)
 #define USER_IP_FP_LOST (1ULL << 61)
+#define USER_IP_BITS 61 /* the flags are above */
 #define USER_IP(ip) ((ip) & ~(USER_IP_EXACT | USER_IP_GUESSED | USER_IP_FP_LOST))
 
-/* A rule that was found, for the address to look up: its file and offset as in frame.h. */
+/* A rule that was found. */
 struct user_rule {
-	u64 place;
+	u64 place; /* file and offset behind the address to look up: the word of a calling frame */
 	u32 generation; /* of the tables */
 	u32 rule;
 };
@@ -75,6 +85,7 @@ struct user_thread {
 	u32 exec_id;
 	u32 nr_vmas; /* in use; the next one goes to nr_vmas % USER_VMAS */
 	u64 stack_lo, stack_hi; /* the mapping of the stack, 0: unknown */
+	struct user_link stack_link;
 	u32 stack_seq;
 	u32 extent; /* bytes of stack that the last walk needed; 0: unlimited */
 	/* the last stack */
@@ -85,12 +96,14 @@ struct user_thread {
 	u32 interrupted; /* the first frame is exact */
 	u32 guessed; /* UNW_GUESSED at the end of the walk */
 	u32 seq, generation, epoch; /* for which all of `vmas` were valid */
-	u32 pad;
+	u32 base; /* its first frame in `frame` */
+	u64 top; /* the highest address that was read */
 	u64 kept; /* the stack in the stack map: generation << 32 | id; 0: unknown */
 	u32 kept_end; /* enum stk_stack_end */
 	u32 pad2;
 	struct user_vma vma[USER_VMAS];
-	struct user_frame frame[USER_FRAMES];
+	/* A ring: the last stack's frames, and behind them those of the walk under way. */
+	struct user_frame frame[2 * USER_FRAMES];
 };
 
 /* The state of a walk; part of struct scratch. */
@@ -104,11 +117,14 @@ struct user_walk {
 	u32 seq; /* of the mm's mappings */
 	u32 stable; /* seq changes when they change */
 	u32 generation, epoch; /* of user_ctl */
+	u32 base, old; /* of the frames in the thread's: of this walk, of the remembered stack */
 	u32 nr; /* frames */
 	u32 last; /* mapping of the last frame */
 	u32 vmas; /* bit mask of the mappings used */
+	u32 valid; /* bit mask of mappings that are known to be unchanged */
 	u32 stop; /* enum unw_stop */
 	u32 join; /* frame of the remembered stack to compare with */
+	u32 compare; /* the next one of which to compare what its step has read */
 	u32 first, raw; /* as in struct user_thread */
 	u32 interrupted;
 	u32 forget; /* this stack cannot be remembered */
@@ -118,11 +134,15 @@ struct user_walk {
 	u32 end; /* enum stk_stack_end */
 	u32 dead; /* area_find_read() met a dead node */
 	struct user_area area;
+	struct user_link link; /* of the last mapping that was found */
+	u64 root; /* of the tree, at the start of the walk */
+	u64 entry; /* of area_linked() */
+	u64 vma_copy[64]; /* of a struct vm_area_struct */
 	u64 seen_file, seen_start, seen_pgoff; /* of area_find() */
 	u64 pivots[16]; /* the start of a node: its parent, then pivots */
-	struct user_frame frame[USER_FRAMES];
-	struct stackmap_buf words;
+	struct stackmap_buf words; /* of the frames, with markers, see frame.h */
 	u32 nr_words;
+	u32 nr_before; /* words before those of the last frame */
 	u32 guess_marked;
 	u32 result; /* enum stk_counter */
 	struct wire_file_event file_event;

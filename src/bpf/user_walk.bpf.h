@@ -6,7 +6,7 @@
 #ifndef USER_WALK_BPF_H
 #define USER_WALK_BPF_H
 
-#include "user_step.bpf.h"
+#include "user_run.bpf.h"
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ static __always_inline struct user_thread *thread_claim(const struct task_struct
 
 	if (!ts)
 		return NULL;
-	way = bpf_ktime_get_ns() >> 6; /* a random one */
+	way = USER_WAYS;
 #pragma clang loop unroll(disable)
 	for (i = 0; i < USER_WAYS; i++)
 		if (!ts->way[i].tid)
@@ -38,6 +38,8 @@ static __always_inline struct user_thread *thread_claim(const struct task_struct
 	for (i = 0; i < USER_WAYS; i++)
 		if (thread_is(&ts->way[i], task, mm))
 			way = i;
+	if (way == USER_WAYS)
+		way = bpf_ktime_get_ns() >> 6; /* a random one */
 #pragma clang loop unroll(disable)
 	for (i = 0; i < USER_WAYS; i++) {
 		u32 at = way + i;
@@ -55,6 +57,7 @@ static __always_inline struct user_thread *thread_claim(const struct task_struct
 			t->nr_frames = 0;
 			t->vmas = 0;
 			t->stack_hi = 0;
+			t->stack_link.vma = 0;
 			t->extent = 0;
 #pragma clang loop unroll(disable)
 			for (at = 0; at < USER_VMAS; at++)
@@ -128,7 +131,7 @@ static __always_inline void walk_remember(struct user_walk *u, struct user_threa
 	t->nr_frames = 0;
 	if (u->stop != UNW_COMPLETE || u->forget || n > USER_FRAMES)
 		return;
-	bpf_probe_read_kernel(t->frame, n * sizeof(struct user_frame), u->frame);
+	t->base = u->base;
 	t->first = u->first;
 	t->raw = u->raw;
 	t->vmas = u->vmas;
@@ -137,34 +140,80 @@ static __always_inline void walk_remember(struct user_walk *u, struct user_threa
 	t->seq = u->seq;
 	t->generation = u->generation;
 	t->epoch = u->epoch;
+	t->top = u->top;
 	t->kept = 0;
 	t->nr_frames = n;
-	extent = u->top + 8 - u->frame[0].sp;
-	t->extent = extent < 4096 ? (extent + 127) & ~63u : 0;
+	extent = u->top + 8 - walk_frame(u, t, 0)->sp;
+	t->extent = extent < USER_WINDOW * 8 ? (extent + 127) & ~63u : 0;
 }
 
-#define APPEND_FRAMES 8
-
-/* Copies up to APPEND_FRAMES of nr frames, see join_frames(). */
-__noinline int walk_copy(struct user_walk *u, struct user_thread *t, u32 to, u32 from, u32 nr)
+/* Appends the words of frames of the remembered stack; false: that was all. */
+__noinline int append_words(struct user_walk *u, struct user_thread *t, u32 from, u32 to)
 {
 	u32 i;
 
 	if (!u || !t)
 		return 0;
 #pragma clang loop unroll(disable)
-	for (i = 0; i < APPEND_FRAMES; i++) {
+	for (i = 0; i < USER_AT_ONCE; i++) {
+		const struct user_frame *f = old_frame(u, t, from + i);
+
+		if (from + i >= to)
+			return 0;
+		if (!(f->ip >> USER_IP_BITS) && u->nr_words < STACKMAP_WORDS - 1) {
+			word_add(u, f->word);
+		} else if (!word_frame(u, f, from + i + u->nr - u->join)) {
+			u->stop = UNW_DEPTH;
+			return 0;
+		}
+	}
+	return 1;
+}
+
+/* Copies frames within the ring. */
+__noinline int copy_frames(struct user_thread *t, u32 to, u32 from, u32 nr)
+{
+	u32 i;
+
+	if (!t)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < USER_AT_ONCE; i++) {
 		if (i >= nr)
 			break;
-		*walk_frame(u, to + i) = *thread_frame(t, from + i);
+		*frame_at(t, to + i) = *frame_at(t, from + i);
 	}
 	return 0;
+}
+
+/*
+ * Makes one stack of the walk's frames and of those of the remembered stack from m on.  The fewer
+ * are copied to the others, in front of the latter if the ring has room there.
+ */
+static __always_inline void append_frames(struct user_walk *u, struct user_thread *t, u32 m,
+					  u32 left)
+{
+	u32 n = u->nr, i, nr = left, from = u->old + m, to = u->base + n;
+
+	if (n < left && 2 * n + left <= 2 * USER_FRAMES) {
+		nr = n;
+		to = from - n;
+		from = u->base;
+		u->base = to;
+	}
+#pragma clang loop unroll(disable)
+	for (i = 0; i < USER_FRAMES; i += USER_AT_ONCE) {
+		if (i >= nr)
+			break;
+		copy_frames(t, to + i, from + i, nr - i);
+	}
+	u->nr = n + left;
 }
 
 /* Appends the frames of the remembered stack from the one where the walk joined it. */
 __noinline int walk_append(struct user_walk *u, struct user_thread *t)
 {
-	u32 i, m, n, left;
+	u32 n, m, left, i;
 
 	if (!u || !t)
 		return 0;
@@ -177,13 +226,13 @@ __noinline int walk_append(struct user_walk *u, struct user_thread *t)
 		left = user_max_depth - n;
 	}
 #pragma clang loop unroll(disable)
-	for (i = 0; i < USER_FRAMES; i += APPEND_FRAMES) {
-		if (i >= left)
+	for (i = 0; i < USER_FRAMES; i += USER_AT_ONCE)
+		if (!append_words(u, t, m + i, m + left))
 			break;
-		walk_copy(u, t, n + i, m + i, left - i);
-	}
-	u->nr = n + left;
+	append_frames(u, t, m, left);
 	u->vmas |= t->vmas;
+	if (u->top < t->top)
+		u->top = t->top;
 	if (t->first > m)
 		u->first = n + t->first - m;
 	if (t->raw > m)
@@ -192,13 +241,32 @@ __noinline int walk_append(struct user_walk *u, struct user_thread *t)
 	return 0;
 }
 
+/* Steps to callers, until something stops that; UNW_GO: there may be more. */
+__noinline int user_steps(struct user_walk *u, struct user_thread *t)
+{
+	int stop;
+	u32 i;
+
+	if (!u || !t)
+		return UNW_NO_RULE;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < USER_AT_ONCE; i++) {
+		if (user_run(u, t))
+			continue;
+		stop = user_next(u, t);
+		if (stop)
+			return stop;
+	}
+	return UNW_GO;
+}
+
 /*
  * Walks the stack.  1: it is the whole remembered stack, which walk_append() copies if needed; 0:
- * it is in u->frame, u->nr and u->stop.
+ * it is in u->words and u->stop.
  */
 static __always_inline int user_unwind(struct user_walk *u, struct user_thread *t)
 {
-	int stop = UNW_DEPTH;
+	int stop = UNW_GO;
 	u32 i;
 
 	if (t->nr_frames && (!u->stable || t->seq != u->seq || t->generation != u->generation ||
@@ -209,13 +277,13 @@ static __always_inline int user_unwind(struct user_walk *u, struct user_thread *
 		t->generation = u->generation;
 		t->epoch = u->epoch;
 	}
+	u->valid = t->nr_frames ? t->vmas : 0;
+	if (user_meets(u, t))
+		stop = UNW_SPLICED;
 #pragma clang loop unroll(disable)
-	for (i = 0; i < USER_FRAMES; i++) {
-		stop = user_next(u, t);
-		if (stop)
-			break;
-	}
-	u->stop = stop;
+	for (i = 0; i < USER_FRAMES && !stop; i += USER_AT_ONCE)
+		stop = user_steps(u, t);
+	u->stop = stop ?: UNW_DEPTH;
 	if (stop == UNW_SPLICED) {
 		if (!u->nr && !u->join && u->interrupted == t->interrupted) {
 			u->stop = UNW_COMPLETE;
@@ -228,64 +296,14 @@ static __always_inline int user_unwind(struct user_walk *u, struct user_thread *
 	return 0;
 }
 
-/* ---- the stack's words ----------------------------------------------------------------------- */
-
-static __always_inline void word_add(struct user_walk *u, u64 word)
+/* Sets u->end and appends its marker. */
+static __always_inline void walk_end(struct user_walk *u)
 {
-	u32 n = u->nr_words;
+	u32 end = unw_stack_end(u->stop, u->w.flags);
 
-	u->nr_words = n + 1;
-	asm volatile("" : "+r"(n));
-	u->words.w[n & (STACKMAP_WORDS - 1)] = word;
-}
-
-/* Appends a frame with its markers; 0: no room.  A function to limit the verifier's work. */
-__noinline int word_frame(struct user_walk *u, u32 i)
-{
-	bool guess, exact;
-	struct user_frame *f;
-
-	if (!u)
-		return 0;
-	f = walk_frame(u, i);
-	guess = f->ip & USER_IP_GUESSED && !u->guess_marked;
-	exact = f->ip & USER_IP_EXACT && (i || u->interrupted);
-	if (u->nr_words + guess + exact + 1 > STACKMAP_WORDS - 1) /* one is for FRAME_END */
-		return 0;
-	if (guess) {
-		u->guess_marked = 1;
-		word_add(u, FRAME_MARKER(FRAME_GUESS, 0));
-	}
-	if (exact)
-		word_add(u, FRAME_MARKER(FRAME_EXACT, 0));
-	word_add(u, f->word);
-	return 1;
-}
-
-/* Converts the frames to words with markers, see frame.h. */
-__noinline int user_words(struct user_walk *u)
-{
-	u32 i, n, end;
-
-	if (!u)
-		return 0;
-	n = u->nr;
-	u->nr_words = 0;
-	u->guess_marked = 0;
-#pragma clang loop unroll(disable)
-	for (i = 0; i < USER_FRAMES; i++) {
-		if (i >= n)
-			break;
-		if (!word_frame(u, i)) {
-			u->stop = UNW_DEPTH;
-			break;
-		}
-	}
-	end = unw_stack_end(u->stop, u->w.flags);
 	if (end)
 		word_add(u, FRAME_MARKER(FRAME_END, end));
 	u->end = end;
-	return 0;
 }
 
 #endif /* USER_WALK_BPF_H */

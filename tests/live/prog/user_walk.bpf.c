@@ -8,10 +8,9 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* The last walk: its time, how it ended, and its words. */
-u64 walk_ns = 0;
-u32 walk_result = 0, walk_end = 0, walk_stack = 0, walk_nr_words = 0;
-u64 walk_words[STACKMAP_WORDS] = {};
+/* The last walk: its time, how it ended, and its id in the stack map. */
+u64 last_ns = 0;
+u32 last_result = 0, last_end = 0, last_stack = 0;
 
 static __always_inline struct scratch *work(void)
 {
@@ -32,12 +31,9 @@ int walk(void *ctx)
 		return 0;
 	start = bpf_ktime_get_ns();
 	user_stack_get(s);
-	walk_ns = bpf_ktime_get_ns() - start;
-	walk_result = s->user.result;
-	walk_end = s->user.end;
-	walk_stack = s->ustack;
-	walk_nr_words = s->user.nr_words;
-	bpf_probe_read_kernel(walk_words, sizeof(walk_words), s->user.words.w);
+	last_ns = bpf_ktime_get_ns() - start;
+	last_end = s->user.end;
+	last_stack = s->ustack;
 	return 0;
 }
 
@@ -47,7 +43,7 @@ int nothing(void *ctx)
 {
 	u64 start = bpf_ktime_get_ns();
 
-	walk_ns = bpf_ktime_get_ns() - start;
+	last_ns = bpf_ktime_get_ns() - start;
 	return 0;
 }
 
@@ -58,13 +54,13 @@ int intern(struct bpf_raw_tracepoint_args *ctx)
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct scratch *s = work();
 
-	walk_result = 0;
+	last_result = 0;
 	if (!s || !task->mm)
 		return 0;
 	s->user.mm = (u64)task->mm;
 	s->user.file_events_left = 0;
 	s->user.event = FULL_NO_EVENT;
 	if (!area_find(&s->user, ctx->args[0]))
-		walk_result = file_id(&s->user, ctx->args[0]);
+		last_result = file_id(&s->user, ctx->args[0]);
 	return 0;
 }

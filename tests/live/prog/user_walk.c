@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * user_walk [CALLS]: what the walk of a user stack costs by the kind of stack, and what the verifier
- * does for it.  Nothing is attached and nothing else is recorded: the program that walks is run by
- * BPF_PROG_TEST_RUN at the end of a chain of functions, and reads the clock before and after.  It
- * fails if a stack differs from the same one walked with nothing remembered.
+ * user_walk [CALLS]: what the walk of a user stack costs by the kind of stack, and what the
+ * verifier does for it.  Nothing is attached and nothing else is recorded: the program that walks
+ * is run by BPF_PROG_TEST_RUN at the end of a chain of functions, and reads the clock before and
+ * after.  It fails if a stack differs from the same one walked with nothing remembered.
  */
 #include <err.h>
 #include <errno.h>
@@ -109,7 +109,7 @@ static uint32_t file_at(uint64_t addr)
 	run.test.ctx_size_in = sizeof(args);
 	if (syscall(SYS_bpf, BPF_PROG_TEST_RUN, &run, sizeof(run)))
 		err(1, "run the program 'intern'");
-	return skel->bss->walk_result;
+	return skel->bss->last_result;
 }
 
 /* Loads the unwind tables of this process's own mappings. */
@@ -209,12 +209,12 @@ static uint64_t walk(const struct kind *k, uint64_t way, bool again)
 		if (i)
 			skel->bss->user_ctl.generation++;
 		climb(k, way);
-		if (skel->bss->walk_end != STK_END_COMPLETE)
-			errx(1, "a stack ends with %u", skel->bss->walk_end);
-		if (i && skel->bss->walk_stack != stack)
+		if (skel->bss->last_end != STK_END_COMPLETE)
+			errx(1, "a stack ends with %u", skel->bss->last_end);
+		if (i && skel->bss->last_stack != stack)
 			errx(1, "another stack than with nothing remembered");
-		stack = skel->bss->walk_stack;
-		ns = i ? ns : skel->bss->walk_ns;
+		stack = skel->bss->last_stack;
+		ns = i ? ns : skel->bss->last_ns;
 	}
 	return ns;
 }
@@ -223,7 +223,6 @@ static void measure(const struct kind *k, unsigned long calls, uint64_t nothing)
 {
 	uint64_t *ns = calloc(calls, sizeof(*ns)), state = 1, sum = 0;
 	unsigned long i, warm = k->ways < 10000 ? k->ways : 0;
-	double words = 0;
 
 	if (!ns)
 		err(1, "calloc");
@@ -235,10 +234,8 @@ static void measure(const struct kind *k, unsigned long calls, uint64_t nothing)
 			continue;
 		ns[i - warm] = cost;
 		sum += cost;
-		words += skel->bss->walk_nr_words;
 	}
-	printf("%-38s %8" PRIu64 " %8" PRIu64 " %8.1f\n", k->name, median(ns, calls), sum / calls,
-	       words / (double)calls);
+	printf("%-38s %8" PRIu64 " %8" PRIu64 "\n", k->name, median(ns, calls), sum / calls);
 	free(ns);
 }
 
@@ -254,7 +251,7 @@ static uint64_t clock_cost(unsigned long calls)
 	for (i = 0; i < calls; i++) {
 		c = (struct chain){ .more = 1 };
 		small(&c);
-		ns[i] = skel->bss->walk_ns;
+		ns[i] = skel->bss->last_ns;
 	}
 	cost = median(ns, calls);
 	free(ns);
@@ -281,7 +278,7 @@ int main(int argc, char **argv)
 	print_verified(skel->progs.walk);
 	files = load_tables();
 	nothing = clock_cost(calls);
-	printf("%-38s %8s %8s %8s\n", "ns", "median", "mean", "words");
+	printf("%-38s %8s %8s\n", "ns", "median", "mean");
 	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		measure(&kinds[i], calls, nothing);
 	user_files__free(files);
