@@ -249,8 +249,6 @@ __noinline int join_compare(struct user_walk *u, struct user_thread *t)
 	n = t->nr_frames;
 	if (m >= n)
 		return JOIN_DIFFERS;
-	if (!u->hi)
-		user_refill(u, old_frame(u, t, m + 1)->sp - 8);
 	lo = u->lo;
 	size = u->hi - lo;
 	a = old_frame(u, t, m);

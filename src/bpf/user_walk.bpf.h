@@ -278,6 +278,7 @@ static __always_inline int user_unwind(struct user_walk *u, struct user_thread *
 		t->epoch = u->epoch;
 	}
 	u->valid = t->nr_frames ? t->vmas : 0;
+	user_refill(u, u->w.sp); /* what comes first reads only the window */
 	if (user_meets(u, t))
 		stop = UNW_SPLICED;
 #pragma clang loop unroll(disable)
