@@ -95,7 +95,7 @@ static __always_inline bool run_meets(const struct user_walk *u, struct user_thr
 	       m >= t->first && m < t->nr_frames;
 }
 
-/* The remembered simple rule of this frame; one with UNW_ESCAPE: there is none. */
+/* The remembered simple rule of this frame; UNW_ESCAPE: none is remembered. */
 static __always_inline u32 run_rule(struct user_walk *u, const struct user_run *r)
 {
 	u64 behind = r->ip + r->exact, place = r->word + behind;

@@ -234,6 +234,7 @@ static __always_inline bool copy_send(struct copy_slot *cc, struct user_walk *u,
 	u64 size;
 	u32 i, n;
 
+	user_all_regs(u);
 	copy_state(cc, u);
 	copy_stack(cc, u->w.sp, u->stack_hi, pages);
 	if (u->returns)

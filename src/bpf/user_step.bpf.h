@@ -151,6 +151,19 @@ __noinline int step_may_copy(struct user_walk *u)
 	       bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <= copy_limit + copy_limit / 2;
 }
 
+/* Reads all registers, of which few frames need more than ip, sp, fp and rbx. */
+__noinline int user_all_regs(struct user_walk *u)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	const struct pt_regs *r = (void *)bpf_task_pt_regs((void *)task);
+
+	if (!u || u->has_regs)
+		return 0;
+	UNW_FROM_PT_REGS(u->w.regs, r);
+	u->has_regs = 1;
+	return 0;
+}
+
 static __always_inline int user_step(struct user_walk *u, struct user_thread *t)
 {
 	struct user_frame *f;
@@ -176,16 +189,19 @@ static __always_inline int user_step(struct user_walk *u, struct user_thread *t)
 		stop = unw_simple(&u->w, rule);
 	} else {
 		rule &= ~UNW_ESCAPE;
-		if (rule >= UNW_ESCAPE_RULES)
+		if (rule >= UNW_ESCAPE_RULES) {
+			user_all_regs(u);
 			stop = unw_wide(&u->w, table_u64(v->rules + 2 * (rule - UNW_ESCAPE_RULES)));
-		else if (rule == UNW_END)
+		} else if (rule == UNW_END) {
 			stop = UNW_COMPLETE;
-		else if (rule == UNW_SIGNAL)
+		} else if (rule == UNW_SIGNAL) {
 			stop = unw_signal(&u->w);
-		else if (rule == UNW_UNSEEN && step_may_copy(u))
+			u->has_regs = 1;
+		} else if (rule == UNW_UNSEEN && step_may_copy(u)) {
 			return UNW_NEED_TABLE;
-		else
+		} else {
 			stop = unw_guess(&u->w);
+		}
 	}
 	f = walk_frame(u, t, n);
 	f->fp_read = u->w.fp_read;

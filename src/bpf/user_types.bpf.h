@@ -127,6 +127,7 @@ struct user_walk {
 	u32 compare; /* the next one of which to compare what its step has read */
 	u32 first, raw; /* as in struct user_thread */
 	u32 interrupted;
+	u32 has_regs; /* w.regs are those of the exact frame */
 	u32 forget; /* this stack cannot be remembered */
 	u32 extent; /* bytes of stack to read at first; 0: all */
 	u64 returns; /* struct return_instance: calls whose return address is the trampoline */

@@ -105,11 +105,11 @@ static __always_inline bool user_regs(struct user_walk *u, const struct task_str
 	if (!u->mm || !ARCH_REGS_OF_USER(r) ||
 	    !(r->ARCH_REG_IP | r->ARCH_REG_SP)) /* io_uring workers */
 		return false;
-	UNW_FROM_PT_REGS(w->regs, r);
+	u->has_regs = 0;
 	w->ip = r->ARCH_REG_IP;
-	w->sp = w->regs[UNW_REG_SP];
-	w->fp = w->regs[UNW_REG_FP];
-	w->bx = w->regs[UNW_REG_BX];
+	w->sp = r->ARCH_REG_SP;
+	w->fp = r->ARCH_REG_FP;
+	w->bx = r->ARCH_REG_BX;
 	w->fp_at = 0;
 	w->bx_at = 0;
 	w->fp_read = 0;

@@ -10,6 +10,8 @@
 
 #define ARCH_REG_IP rip
 #define ARCH_REG_SP rsp
+#define ARCH_REG_FP rbp
+#define ARCH_REG_BX rbx
 #define ARCH_REG_FLAGS eflags
 #define ARCH_REG_RESULT rax
 #define ARCH_REG_CALL orig_rax /* number of the system call; negative: not in a system call */
