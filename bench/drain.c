@@ -111,7 +111,6 @@ static struct wire_event next_event(struct source *s, uint64_t ns, uint16_t type
 	return (struct wire_event){
 		.ts = s->ts,
 		.kstack = stack,
-		.tgid = s->tid,
 		.event = type,
 		.common_type = 300 + type,
 		.common_pid = s->tid,
@@ -212,7 +211,6 @@ static void load_recording(const char *path, size_t n)
 				  .ts = stk_event__ts(e),
 				  .kstack = stk_event__kstack(e) % DRAIN_INPUT_IDS,
 				  .ustack = stk_event__ustack(e) % DRAIN_INPUT_IDS,
-				  .tgid = stk_event__tid(e),
 				  .event = stk_event_type__index(type),
 				  .marks = stk_event__marks(e) & ~STK_MARK_LATE,
 				  .common_type = 300 + stk_event_type__index(type),
@@ -274,7 +272,7 @@ static bool put(struct run *run, const struct event *e)
 
 	if (run->names[e->cpu].tid[slot] != tid + 1) {
 		snprintf(comm, sizeof(comm), "task-%u", tid);
-		if (!drain_input__put_task(e->cpu, tid, w->tgid, comm))
+		if (!drain_input__put_task(e->cpu, tid, tid, comm))
 			return false;
 		run->names[e->cpu].tid[slot] = tid + 1;
 	}

@@ -21,7 +21,7 @@
 #include "record/select/rec_event.h"
 
 #define NR(array) (sizeof(array) / sizeof(*(array)))
-#define RING (16u << 20)
+#define RING WIRE_RING_PART
 #define SMALL_RING (64u << 10)
 #define BYTES 512 /* an event has fewer in the ring */
 #define WARM_UP 2048 /* events before those that are measured */

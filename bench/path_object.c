@@ -15,22 +15,19 @@
 
 #include "kwalk/kwalk.h"
 #include "record/bpf/attach.h"
+#include "record/bpf/event_ring.h"
 #include "record/kernel/percpu.h"
 #include "record/select/rec_event.h"
 
 #define MAX_ATTACHED 4
-
-struct ring {
-	uint64_t *consumed;
-	const uint64_t *produced;
-};
 
 struct path_object {
 	struct bpf_object *obj;
 	const struct rec_event *event;
 	unsigned int nr_cpus, nr_attached;
 	struct event_counts *counts;
-	struct ring *rings; /* by CPU */
+	struct event_ring *rings; /* by CPU, of one part each */
+	struct wire_ring_pos *positions;
 	uint8_t *bss;
 	struct attached {
 		const struct bpf_program *program;
@@ -87,6 +84,24 @@ static size_t offset_of(const struct path_object *o, const char *section, const 
 		   offset_of(o, ".rodata", name)) = (value))
 #define BSS(o, name, type) ((type *)((o)->bss + offset_of(o, ".bss", name)))
 
+static struct wire_rings ring_layout(uint64_t size)
+{
+	return (struct wire_rings){ .bytes = size, .nr_parts = 1, .mask = size - 8 };
+}
+
+static void size_rings(struct path_object *o, uint64_t size)
+{
+	const struct wire_rings layout = ring_layout(size);
+	struct bpf_map *parts = find_map(o, "ring_parts");
+
+	if (size > WIRE_RING_PART)
+		errx(1, "rings have at most %u bytes here", WIRE_RING_PART);
+	SET(o, "ring_layout", struct wire_rings, layout);
+	bpf_map__set_value_size(bpf_map__inner_map(parts), event_ring__part_bytes(&layout));
+	bpf_map__set_max_entries(parts, o->nr_cpus);
+	bpf_map__set_max_entries(find_map(o, "ring_positions"), o->nr_cpus);
+}
+
 static void set_settings(struct path_object *o, const struct path_setup *s,
 			 const struct percpu_layout *l)
 {
@@ -105,7 +120,7 @@ static void set_settings(struct path_object *o, const struct path_setup *s,
 	bpf_map__set_max_entries(find_map(o, "tasks"), o->nr_cpus * WIRE_TASK_SLOTS);
 	bpf_map__set_max_entries(find_map(o, "scratches"), o->nr_cpus);
 	bpf_map__set_max_entries(find_map(o, "handovers"), o->nr_cpus);
-	bpf_map__set_max_entries(find_map(o, "rings"), o->nr_cpus);
+	size_rings(o, s->ring);
 	bpf_map__set_autocreate(find_map(o, "__bpf_usdt_specs"), false);
 	bpf_map__set_autocreate(find_map(o, "__bpf_usdt_ip_to_spec_id"), false);
 }
@@ -128,15 +143,22 @@ static void choose(struct path_object *o, const char *const *programs)
 
 static void create_ring(struct path_object *o, unsigned int cpu, uint64_t size)
 {
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "path_ring", 0, 0, size, NULL);
-	struct ring *r = &o->rings[cpu];
-	long page = sysconf(_SC_PAGESIZE);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	struct event_ring *r = &o->rings[cpu];
+	size_t bytes;
+	int fd;
 
-	if (fd < 0 || bpf_map_update_elem(bpf_map__fd(find_map(o, "rings")), &cpu, &fd, 0))
+	r->layout = ring_layout(size);
+	r->pos = &o->positions[cpu];
+	bytes = event_ring__part_bytes(&r->layout);
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "path_ring", sizeof(uint32_t), bytes, 1, &opts);
+	if (fd < 0 || bpf_map_update_elem(bpf_map__fd(find_map(o, "ring_parts")), &cpu, &fd, 0))
 		err(1, "create the ring of CPU %u", cpu);
-	r->consumed = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	r->produced = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, page);
-	if (r->consumed == MAP_FAILED || r->produced == MAP_FAILED)
+	r->parts = malloc(sizeof(*r->parts));
+	if (!r->parts)
+		err(1, "map the ring of CPU %u", cpu);
+	r->parts[0] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (r->parts[0] == MAP_FAILED)
 		err(1, "map the ring of CPU %u", cpu);
 	close(fd);
 }
@@ -176,6 +198,7 @@ struct path_object *path_object__load(const struct path_setup *s)
 	    kwalk__start(s->kwalk, o->obj))
 		err(1, "load '%s'", s->file);
 	o->counts = map_whole(o, "counts", o->nr_cpus * sizeof(*o->counts));
+	o->positions = map_whole(o, "ring_positions", o->nr_cpus * sizeof(*o->positions));
 	o->bss = map_whole(o, ".bss", bpf_map__value_size(find_map(o, ".bss")));
 	for (cpu = 0; cpu < o->nr_cpus; cpu++) {
 		locate(o, cpu, &layout);
@@ -261,9 +284,16 @@ struct event_counts *path_object__counts(const struct path_object *o, unsigned i
 
 uint64_t path_object__empty(const struct path_object *o, unsigned int cpu)
 {
-	const struct ring *r = &o->rings[cpu];
-	uint64_t produced = __atomic_load_n(r->produced, __ATOMIC_ACQUIRE), was = *r->consumed;
+	struct event_ring *r = &o->rings[cpu];
+	uint64_t sum = 0;
+	char *records;
+	int64_t len;
 
-	__atomic_store_n(r->consumed, produced, __ATOMIC_RELEASE);
-	return produced - was;
+	while ((len = event_ring__peek(r, UINT32_MAX, &records)) > 0) {
+		event_ring__remove(r, records, len);
+		sum += len;
+	}
+	if (len < 0)
+		errx(1, "the ring of CPU %u is damaged", cpu);
+	return sum;
 }

@@ -49,7 +49,7 @@ static __always_inline void common_fields(struct scratch *s, const struct task_s
  * Writes this task's name into the ring unless it is the last one written for its slot; false: the
  * ring has no room.
  */
-static __always_inline bool announce_task(struct scratch *s, void *ring, u32 cpu)
+static __always_inline bool announce_task(struct scratch *s, u32 cpu)
 {
 	u32 tid = s->tid, tgid = s->tgid;
 	u32 key = cpu * WIRE_TASK_SLOTS + ((tid ^ tid >> 8) & (WIRE_TASK_SLOTS - 1));
@@ -61,12 +61,11 @@ static __always_inline bool announce_task(struct scratch *s, void *ring, u32 cpu
 	if (slot->tid == tid && slot->tgid == tgid && slot->comm[0] == t->comm[0] &&
 	    slot->comm[1] == t->comm[1])
 		return true;
-	t->tid = tid;
-	t->tgid = tgid;
 	t->event = WIRE_TASK;
 	t->pad = 0;
-	t->pad2 = 0;
-	if (bpf_ringbuf_output(ring, t, sizeof(*t), BPF_RB_NO_WAKEUP))
+	t->tid = tid;
+	t->tgid = tgid;
+	if (!ring_output(cpu, (struct wire_head *)t, sizeof(*t)))
 		return false;
 	/*
 	 * An interrupt may see a partly written slot: tid is invalid meanwhile and written last, so
@@ -115,19 +114,14 @@ __noinline u32 user_words_output(struct scratch *s)
 __noinline int event_output(struct scratch *s)
 {
 	u32 cpu = bpf_get_smp_processor_id(), size, nr;
-	void *ring;
 
 	if (!s)
 		return 0;
-	ring = bpf_map_lookup_elem(&rings, &cpu);
-	if (!ring)
-		return 0;
-	if (!announce_task(s, ring, cpu))
+	if (!announce_task(s, cpu))
 		return 0;
 	s->ev.ts = s->ts;
 	s->ev.kstack = s->kstack;
 	s->ev.ustack = s->ustack;
-	s->ev.tgid = s->tgid;
 	s->ev.event = s->event;
 	s->ev.marks = s->marks;
 	s->ev.nr_words = 0;
@@ -162,9 +156,7 @@ __noinline int event_output(struct scratch *s)
 	}
 	if (size > EVENT_BYTES)
 		return 0;
-	if (bpf_ringbuf_output(ring, &s->ev, sizeof(s->ev) + size, BPF_RB_NO_WAKEUP))
-		return 0;
-	return 1;
+	return ring_output(cpu, (struct wire_head *)&s->ev, sizeof(s->ev) + size);
 }
 
 static __always_inline bool event_write(struct scratch *s, struct event_counts *c)

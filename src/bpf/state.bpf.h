@@ -10,6 +10,7 @@
 #include "frame.h"
 #include "loss.bpf.h"
 #include "nested_fields.bpf.h"
+#include "ring.bpf.h"
 #include "stackonce-counters.h"
 #include "wire.h"
 
@@ -121,17 +122,6 @@ struct cpu_scratch {
 	struct scratch slot[1 << LOG2_SCRATCHES];
 };
 ARRAY(scratches, 1, struct cpu_scratch);
-
-struct ring {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-};
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__array(values, struct ring);
-} rings SEC(".maps");
 
 /* `count` passes the event to `nested` here; `nested` finds it by the address of the context. */
 struct handover {

@@ -129,7 +129,7 @@ __noinline int copy_stack(struct copy_slot *cc, u64 sp, u64 stack_hi, u32 pages)
 
 	if (!cc)
 		return 0;
-	cc->copy.len = 0;
+	cc->copy.stack_len = 0;
 	cc->copy.partial = 0;
 #pragma clang loop unroll(full)
 	for (i = 0; i < COPY_PAGES; i++) {
@@ -149,10 +149,10 @@ __noinline int copy_stack(struct copy_slot *cc, u64 sp, u64 stack_hi, u32 pages)
 			asm volatile("" : "+r"(len));
 			if (len <= 4096 &&
 			    !bpf_probe_read_user(cc->copy.stack + i * 4096, len, (void *)at))
-				cc->copy.len += len;
+				cc->copy.stack_len += len;
 			return 0;
 		}
-		cc->copy.len += len;
+		cc->copy.stack_len += len;
 	}
 	cc->copy.partial = 1;
 	return 0;
@@ -171,7 +171,7 @@ __noinline u64 copy_return(struct copy_slot *cc, struct user_walk *u, u64 at)
 	stack -= cc->copy.sp;
 	word = &((u64 *)cc->copy.stack)[stack / 8 & (WIRE_COPY_BYTES / 8 - 1)];
 	/* after a longjmp(3) the word may have another meaning */
-	if (stack < cc->copy.len && !(stack & 7) && *word == u->trampoline)
+	if (stack < cc->copy.stack_len && !(stack & 7) && *word == u->trampoline)
 		*word = ip;
 	return next;
 }
@@ -229,7 +229,7 @@ __noinline int copy_state(struct copy_slot *cc, struct user_walk *u)
 
 /* Fills the copy and writes it into the ring; false: the ring has no room. */
 static __always_inline bool copy_send(struct copy_slot *cc, struct user_walk *u,
-				      struct user_thread *t, void *ring, u32 pages)
+				      struct user_thread *t, u32 cpu, u32 pages)
 {
 	u64 size;
 	u32 i, n;
@@ -241,18 +241,17 @@ static __always_inline bool copy_send(struct copy_slot *cc, struct user_walk *u,
 		copy_returns(cc, u);
 	copy_vmas(cc, u, t);
 	u->file_events_left = WIRE_VMAS; /* the recorder needs all of the files at once */
-	n = cc->copy.len / 8;
+	n = cc->copy.stack_len / 8;
 	if (n > WIRE_COPY_BYTES / 8)
 		n = WIRE_COPY_BYTES / 8;
 #pragma clang loop unroll(disable)
 	for (i = 0; i < WIRE_COPY_BYTES / 8; i += COPY_STEP)
 		copy_words(cc, u, i, n);
 	size = n * 8;
-	cc->copy.len = size;
+	cc->copy.stack_len = size;
 	asm volatile("" : "+r"(size));
-	return size <= WIRE_COPY_BYTES &&
-	       !bpf_ringbuf_output(ring, &cc->copy, offsetof(struct wire_copy, stack) + size,
-				   BPF_RB_NO_WAKEUP);
+	return size <= WIRE_COPY_BYTES && ring_output(cpu, (struct wire_head *)&cc->copy,
+						      offsetof(struct wire_copy, stack) + size);
 }
 
 /* Copies the stack for the recorder; returns the copy's tag, or 0: no room. */
@@ -260,14 +259,13 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 {
 	u32 cpu = bpf_get_smp_processor_id(), pages = COPY_PAGES, i;
 	struct cpu_copies *c = bpf_map_lookup_elem(&copies, &cpu);
-	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 	struct copy_slot *cc;
 	u64 tag, size;
 
-	if (!u || !t || !c || !ring)
+	if (!u || !t || !c)
 		return 0;
 	/* events have priority: the fuller the ring, the less is copied */
-	size = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	size = ring_used(cpu);
 	if (size > copy_limit + copy_limit / 2)
 		return 0;
 	if (size > copy_limit)
@@ -278,7 +276,7 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 	cc = &c->slot[i];
 	tag = __sync_fetch_and_add(&c->tag, 1) + 1;
 	cc->copy.tag = tag;
-	if (!copy_send(cc, u, t, ring, pages))
+	if (!copy_send(cc, u, t, cpu, pages))
 		tag = 0;
 	barrier();
 	*(volatile u32 *)&c->busy[i] = 0;

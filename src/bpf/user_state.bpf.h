@@ -23,11 +23,15 @@ ARRAY_MMAPABLE(files, 1, struct wire_file);
 ARRAY(file_slots, 1, u64);
 
 /* The rings of file events, by CPU, and flags, see file_ring.bpf.h. */
+struct file_ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__array(values, struct ring);
+	__array(values, struct file_ring);
 } file_rings SEC(".maps");
 u32 file_ring_flags[WIRE_MAX_CPUS] = {};
 

@@ -144,11 +144,7 @@ __noinline int user_returned(struct user_walk *u)
  */
 __noinline int step_may_copy(struct user_walk *u)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	void *ring = bpf_map_lookup_elem(&rings, &cpu);
-
-	return u && ring &&
-	       bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <= copy_limit + copy_limit / 2;
+	return u && ring_used(bpf_get_smp_processor_id()) <= copy_limit + copy_limit / 2;
 }
 
 /* Reads all registers, of which few frames need more than ip, sp, fp and rbx. */

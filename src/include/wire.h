@@ -17,12 +17,14 @@ typedef uint16_t __wire_u16;
 typedef uint32_t __wire_u32;
 typedef int32_t __wire_s32;
 typedef uint64_t __wire_u64;
+typedef int64_t __wire_s64;
 #else
 typedef __u8 __wire_u8;
 typedef __u16 __wire_u16;
 typedef __u32 __wire_u32;
 typedef __s32 __wire_s32;
 typedef __u64 __wire_u64;
+typedef __s64 __wire_s64;
 #define static_assert _Static_assert
 #endif
 
@@ -62,13 +64,13 @@ enum rec_clock { REC_CLOCK_MONO, REC_CLOCK_BOOT, REC_CLOCK_TAI };
  * rest of the record follows, from offset 8 on, padded to 8 bytes if stack words come after it.
  */
 struct wire_event {
-	__wire_u64 ts;
-	__wire_u32 kstack;
-	__wire_u32 ustack;
-	__wire_u32 tgid;
+	__wire_u32 len; /* of all of it, in bytes; see src/bpf/ring.bpf.h */
 	__wire_u16 event; /* WIRE_TASK: a struct wire_task instead */
 	__wire_u8 marks; /* STK_MARK_... */
 	__wire_u8 nr_words; /* kernel stack words after the fields (WIRE_STACK_FULL) */
+	__wire_u64 ts;
+	__wire_u32 kstack;
+	__wire_u32 ustack;
 	/* struct trace_entry */
 	__wire_u16 common_type;
 	__wire_u8 common_flags;
@@ -98,17 +100,13 @@ TRACE_ENTRY_FIELDS(WIRE_FIELD_IS)
 
 /* Names a task in this CPU's ring, before the first event of the task. */
 struct wire_task {
-	__wire_u64 comm[2];
-	__wire_u32 tgid;
-	__wire_u16 event; /* WIRE_TASK; at the offset of wire_event.event */
+	__wire_u32 len;
+	__wire_u16 event; /* WIRE_TASK */
 	__wire_u16 pad;
-	__wire_u32 tid;
-	__wire_u32 pad2;
+	__wire_u32 tid, tgid;
+	__wire_u64 comm[2];
 };
 static_assert(sizeof(struct wire_task) == 32, "wire_task is 32 bytes");
-static_assert(__builtin_offsetof(struct wire_task, event) ==
-		      __builtin_offsetof(struct wire_event, event),
-	      "event distinguishes ring records");
 
 /* ---- user stacks ----------------------------------------------------------------------------- */
 
@@ -197,18 +195,18 @@ struct wire_vma {
  * continue it.  It precedes its event in the CPU's ring.
  */
 struct wire_copy {
-	__wire_u64 tag; /* unique on this CPU in this recording */
-	__wire_u32 tgid;
-	__wire_u32 nr_frames; /* words found so far, markers included */
-	__wire_u32 tid;
-	__wire_u16 event; /* WIRE_COPY; at the offset of wire_event.event */
+	__wire_u32 len;
+	__wire_u16 event; /* WIRE_COPY */
 	__wire_u16 flags; /* enum unw_flags */
+	__wire_u64 tag; /* unique on this CPU in this recording */
+	__wire_u32 tid, tgid;
 	struct wire_regs regs; /* of the frame to continue with */
+	__wire_u32 nr_frames; /* words found so far, markers included */
 	__wire_u32 nr_vmas; /* mappings of code that the copied words may point to */
-	__wire_u32 len; /* bytes of stack */
 	__wire_u32 max_frames; /* of the whole stack */
-	__wire_u16 interrupted; /* the innermost frame is exact */
-	__wire_u16 partial; /* the stack is longer than the copy */
+	__wire_u32 stack_len; /* bytes of stack */
+	__wire_u32 interrupted; /* the innermost frame is exact */
+	__wire_u32 partial; /* the stack is longer than the copy */
 	__wire_u64 sp; /* the stack pointer: address of the first byte copied */
 	__wire_u64 ts; /* CLOCK_MONOTONIC: generated code may be replaced until it is unwound */
 	struct wire_vma vmas[WIRE_VMAS];
@@ -216,10 +214,52 @@ struct wire_copy {
 	__wire_u8 stack[WIRE_COPY_BYTES];
 };
 
-static_assert(__builtin_offsetof(struct wire_copy, event) ==
-		      __builtin_offsetof(struct wire_event, event),
-	      "event distinguishes ring records");
 static_assert(sizeof(struct wire_copy) % 8 == 0, "wire_copy ends at a word");
+
+/* ---- rings of events ------------------------------------------------------------------------- */
+
+/* All records of a ring begin with such a word, which is written last. */
+struct wire_head {
+	__wire_u32 len; /* of the record in bytes; 0: it is not complete */
+	__wire_u16 event;
+	__wire_u16 other;
+};
+#define WIRE_HAS_HEAD(record)                                                      \
+	static_assert(__builtin_offsetof(struct record, len) == 0 &&               \
+			      __builtin_offsetof(struct record, event) ==          \
+				      __builtin_offsetof(struct wire_head, event), \
+		      #record " begins with a head");
+WIRE_HAS_HEAD(wire_event)
+WIRE_HAS_HEAD(wire_task)
+WIRE_HAS_HEAD(wire_copy)
+#undef WIRE_HAS_HEAD
+
+/*
+ * Positions in a CPU's ring: bytes since its beginning, which only grow.  The programs of the CPU
+ * write one and the recorder the other, so each has a cache line.
+ */
+struct wire_ring_pos {
+	__wire_u64 head; /* reserved so far */
+	__wire_u64 pad[7];
+	__wire_u64 tail; /* read and cleared so far */
+	__wire_u64 pad2[7];
+};
+
+/*
+ * A longer ring consists of parts of this size, because the verifier refuses large offsets
+ * (BPF_MAX_VAR_OFF, 512 MiB).
+ */
+#define WIRE_RING_PART (2u << 20)
+/* Bytes behind each part, so that a record that begins in a part is in one piece. */
+#define WIRE_RING_SLACK (36u << 10)
+static_assert(sizeof(struct wire_copy) <= WIRE_RING_SLACK, "the longest record is in one piece");
+
+/* How rings are divided. */
+struct wire_rings {
+	__wire_u64 bytes; /* of each ring, a power of two */
+	__wire_u32 nr_parts; /* of each ring */
+	__wire_u32 mask; /* of a position: the offset in its part; records begin at words */
+};
 
 /* Set by the recorder while recording. */
 struct wire_user_ctl {

@@ -9,6 +9,7 @@
 #include "log.h"
 #include "opts.h"
 #include "text.h"
+#include "wire.h"
 
 #define PER_STACK (MEMORY_SLOTS_PER_STACK + MEMORY_POOL_PER_STACK)
 /* Without --memory: more is rarely of use, and memory is for the machine's own work. */
@@ -66,6 +67,7 @@ void memory_plan__make(const struct recorder_opts *o, const struct memory_machin
 	p.ring = o->buffer_size;
 	if (!p.ring)
 		p.ring = ring_size(usable / 2 / p.rings, o->memory ? MEMORY_RING_MAX : RING_USUAL);
+	p.ring_memory = p.ring + MAX(p.ring / WIRE_RING_PART, (uint64_t)1) * m->slack;
 	p.stack_map_bits = o->stack_map_bits;
 	if (!p.stack_map_bits)
 		p.stack_map_bits = map_bits(usable / 3, o->memory ? MEMORY_BITS_MAX : BITS_USUAL);
@@ -77,7 +79,7 @@ void memory_plan__make(const struct recorder_opts *o, const struct memory_machin
 	p.stack_map = p.stack_pool + ((uint64_t)MEMORY_SLOTS_PER_STACK << p.stack_map_bits);
 	p.tables = o->table_budget;
 	if (!p.tables) {
-		p.tables = rest(usable, p.rings * p.ring + p.stack_map);
+		p.tables = rest(usable, p.rings * p.ring_memory + p.stack_map);
 		p.tables = MAX(p.tables, MEMORY_TABLES_MIN);
 		p.tables = MIN(p.tables, o->memory ? MEMORY_TABLES_MAX : (uint64_t)TABLES_USUAL);
 	}
@@ -87,8 +89,9 @@ void memory_plan__make(const struct recorder_opts *o, const struct memory_machin
 void memory_plan__log(const struct memory_plan *p)
 {
 	log_debug("memory: a budget of %s", text__bytes(p->budget).s);
-	log_debug("memory: %s for rings, %s for each of %s", text__bytes(p->rings * p->ring).s,
-		  text__bytes(p->ring).s, text__count(p->rings, "CPU").s);
+	log_debug("memory: %s for rings, %s for each of %s",
+		  text__bytes(p->rings * p->ring_memory).s, text__bytes(p->ring_memory).s,
+		  text__count(p->rings, "CPU").s);
 	if (p->stack_map)
 		log_debug("memory: %s for the stack map, %s", text__bytes(p->stack_map).s,
 			  text__count(1ull << p->stack_map_bits, "stack").s);

@@ -26,12 +26,14 @@ struct memory_machine {
 	uint64_t bytes; /* of memory */
 	unsigned int cpus; /* that get a ring */
 	uint64_t fixed; /* bytes that the recording needs whatever the budget is */
+	uint64_t slack; /* of a ring, for each WIRE_RING_PART or a smaller ring */
 };
 
 struct memory_plan {
 	uint64_t budget;
 	unsigned int rings;
 	uint64_t ring; /* bytes of each, a power of two */
+	uint64_t ring_memory; /* of each, with its slack */
 	uint32_t stack_map_bits;
 	uint64_t stack_map; /* bytes, of these */
 	uint64_t stack_pool;
@@ -40,7 +42,7 @@ struct memory_plan {
 	uint64_t moved; /* at most so many bytes of all rings, in the recorder's own memory */
 };
 
-/* The memory and the online CPUs of this machine; fixed is 0. */
+/* The memory and the online CPUs of this machine; the rest is 0. */
 void memory_machine__read(struct memory_machine *ret_machine);
 
 /*

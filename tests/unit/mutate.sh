@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# mutate.sh HEADER MUTATION OUT: writes a copy of the stack map's or the kernel walk's header with
-# one deliberate error, for tests that must detect it.  Fails if the text to change no longer
-# exists.
+# mutate.sh SOURCE MUTATION OUT: writes a copy of the source of the stack map, the kernel walk or
+# the rings with one deliberate error, for tests that must detect it.  Fails if the text to change
+# no longer exists.
 set -eu
 case $2 in
 # the stack map
@@ -80,6 +80,38 @@ frames-memo-up)	# registers may overlap the frame below
 	script='s/regs ? s->bp_at + 7 - s->sp : 0;/regs ? -1 : 0;/' changes=2 ;;
 frames-memo-zero) # any 0 ends the stack
 	script='s/s->odd |= !s->ip && !regs;.*$//' changes=2 ;;
+# the rings of events: the writer
+ring-commit-first) # a record is published before its words are stored
+	script='s/^\trecord->len = len;$/&\
+\tring_commit(to, *from);/' changes=1 ;;
+ring-no-cas)	# load, then store, instead of compare-and-swap
+	script='s/if (__sync_val_compare_and_swap(.*) == head)$/if ((p->head = head + len))/' \
+	changes=2 ;;
+ring-no-room)	# a record may overlap the oldest one
+	script='s/(head + len - RING_LOAD/(head - RING_LOAD/' changes=2 ;;
+ring-unsigned)	# a tail beyond the head means that the ring is full
+	script='s/(__wire_s64)(head + len/(head + len/' changes=2 ;;
+ring-used-late)	# the tail is read after the head
+	script='s/tail = RING_LOAD(&p->tail);/tail = RING_LOAD(\&p->head);/
+		s/return RING_LOAD(&p->head) - tail;/return tail - RING_LOAD(\&p->tail);/' \
+	changes=4 ;;
+ring-relaxed-commit) # words are not released with the first one; on x86 only TSan detects this
+	script='s/__atomic_store_n(at, word, __ATOMIC_RELEASE)/__atomic_store_n(at, word, __ATOMIC_RELAXED)/' \
+	changes=2 ;;
+# their reader
+ring-no-clear)	# what was read stays in the ring
+	script='/memset(records, 0, len);/d' changes=1 ;;
+ring-clear-little) # only the first record is cleared
+	script='s/memset(records, 0, len);/memset(records, 0, 16);/' changes=2 ;;
+ring-clear-late) # the memory is given back before it is cleared, which TSan detects
+	script='/memset(records, 0, len);/d
+		s/^\t__atomic_store_n(&r->pos->tail.*$/&\
+\tmemset(records, 0, len);/' changes=2 ;;
+ring-relaxed-read) # words are read without acquiring them; on x86 only TSan detects this
+	script='s/__atomic_load_n((const uint64_t \*)at, __ATOMIC_ACQUIRE)/__atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED)/' \
+	changes=2 ;;
+ring-relaxed-tail) # and the cleared memory is not released
+	script='s/r->pos->tail + len, __ATOMIC_RELEASE/r->pos->tail + len, __ATOMIC_RELAXED/' changes=2 ;;
 *)
 	echo "no mutation '$2'" >&2
 	exit 2 ;;

@@ -32,6 +32,13 @@
 /* thread_info.status, TS_COMPAT: a 32-bit system call, which has its own numbers. */
 #define ARCH_STATUS_CALL_32 2
 
+/* Stores a word after all earlier stores: the processor keeps their order. */
+#define ARCH_STORE_RELEASE(at, word)                   \
+	({                                             \
+		__asm__ __volatile__("" ::: "memory"); \
+		*(volatile __u64 *)(at) = (word);      \
+	})
+
 /*
  * Derives the reschedule bit of thread_info.flags from the bit for a pending signal: 3 from 2,
  * or since 6.18 4 from 1, as in asm-generic/thread_info_tif.h.  0: unknown.

@@ -237,7 +237,7 @@ static uint32_t task_number(struct ring_source *r, uint32_t tid)
 }
 
 /* Unwinds a deferred stack; its event follows. */
-static int on_copy(struct ring_source *r, const struct wire_copy *c, size_t len)
+static int on_copy(struct ring_source *r, const struct wire_copy *c)
 {
 	struct unwound *u = &r->copies[c->tag % COPIES];
 	uint64_t words[UNWINDER_WORDS];
@@ -247,7 +247,7 @@ static int on_copy(struct ring_source *r, const struct wire_copy *c, size_t len)
 
 	if (!r->d->files)
 		return -EPROTO;
-	if (unwinder__walk(r->d->files, c, len, r->d->user_fp_only, words, &nr, &end)) {
+	if (unwinder__walk(r->d->files, c, c->len, r->d->user_fp_only, words, &nr, &end)) {
 		r->d->stats.unresolved++;
 		end = STK_END_FAILED;
 		words[0] = FRAME_MARKER(FRAME_END, end);
@@ -321,18 +321,18 @@ static int on_event(struct ring_source *r, const struct wire_event *e, size_t le
 	return err ?: stk_writer__event(d->w, &out);
 }
 
-static int on_record(struct ring_source *r, const void *data, size_t len)
+static int on_record(struct ring_source *r, const struct wire_head *record)
 {
-	const struct wire_event *e = data;
+	const struct wire_event *e = (const void *)record;
 	int err;
 
-	if (len < sizeof(*e))
+	if (record->len < sizeof(*e))
 		return -EPROTO;
-	if (e->event == WIRE_TASK)
-		return on_task(r, data);
-	if (e->event == WIRE_COPY)
-		return on_copy(r, data, len);
-	err = on_event(r, e, len);
+	if (record->event == WIRE_TASK)
+		return on_task(r, (const void *)record);
+	if (record->event == WIRE_COPY)
+		return on_copy(r, (const void *)record);
+	err = on_event(r, e, e->len);
 	if (err)
 		return err;
 	r->d->stats.events++;
@@ -343,9 +343,11 @@ static int on_record(struct ring_source *r, const void *data, size_t len)
 /* Opens the ring of a CPU once it exists, which is when the CPU comes online. */
 static int open_ring(struct bpf_drain *d, unsigned int cpu)
 {
-	int fd = programs__ring_fd(d->programs, cpu);
+	const int *fds = programs__ring_fds(d->programs, cpu);
 
-	return fd < 0 || event_rings__has(d->rings, cpu) ? 0 : event_rings__add(d->rings, cpu, fd);
+	if (!fds || event_rings__has(d->rings, cpu))
+		return 0;
+	return event_rings__add(d->rings, cpu, programs__ring_pos(d->programs, cpu), fds);
 }
 
 int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
@@ -369,7 +371,7 @@ int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
 	d->info = calloc(MAX(events->nr, 1u), sizeof(*d->info));
 	err = d->sources && d->info ? namer__new(o->syms, events, o->w, &d->namer) : -ENOMEM;
 	if (!err)
-		err = event_rings__new(d->nr_cpus, d->ring_size,
+		err = event_rings__new(d->nr_cpus, programs__rings(o->programs),
 				       programs__memory(o->programs)->moved / d->nr_cpus,
 				       &d->rings);
 	if (err) {
@@ -406,8 +408,7 @@ static int drain_cpu(struct ring_source *r)
 {
 	struct bpf_drain *d = r->d;
 	struct event_batch batch;
-	const void *record;
-	size_t len;
+	const struct wire_head *record;
 	int err;
 
 	r->bytes = 0;
@@ -416,8 +417,8 @@ static int drain_cpu(struct ring_source *r)
 		if (err <= 0)
 			return err;
 		r->bytes += batch.end - batch.at;
-		while ((record = event_batch__next(&batch, &len))) {
-			err = on_record(r, record, len);
+		while ((record = event_batch__next(&batch))) {
+			err = on_record(r, record);
 			if (err)
 				return err;
 		}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Memory and instructions of the programs in the kernel. */
 #include <stdio.h>
+#include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
@@ -40,8 +41,14 @@ bool programs__lacks_counter(const struct programs *p, unsigned int event)
 
 /*
  * Before 6.4 (90a5527d7686 "bpf: add new map ops ->map_mem_usage") the kernel says what a map's
- * elements would take with their keys, and nothing of rings: then their sizes are added up.
+ * elements would take with their keys, in whole pages, and nothing of ring buffers: then sizes are
+ * added up.  The number for a map with one small element shows which of both it is.
  */
+static bool are_accounted(const struct programs *p)
+{
+	return memlock(bpf_map__fd(p->skel->maps.tails)) % sysconf(_SC_PAGESIZE);
+}
+
 static uint64_t map_bytes(const struct programs *p, const struct bpf_map *map, bool accounted)
 {
 	int fd = bpf_map__fd(map);
@@ -49,23 +56,23 @@ static uint64_t map_bytes(const struct programs *p, const struct bpf_map *map, b
 	return fd < 0 ? 0 : accounted ? memlock(fd) : programs__map_bytes(p, map);
 }
 
-static uint64_t ring_bytes(const struct programs *p, bool *ret_accounted)
+static uint64_t ring_bytes(const struct programs *p, bool accounted)
 {
-	uint64_t sum = 0, sizes = 0;
-	unsigned int i;
+	uint64_t sum = 0;
+	unsigned int i, k;
 
 	for (i = 0; i < p->nr_cpus; i++) {
-		if (p->ring_fds[i] >= 0) {
-			sum += memlock(p->ring_fds[i]);
-			sizes += p->memory.ring;
-		}
-		if (p->file_ring_fds[i] >= 0) {
-			sum += memlock(p->file_ring_fds[i]);
-			sizes += FILE_RING_BYTES;
-		}
+		const int *fds = programs__ring_fds(p, i);
+		int file_fd = p->file_ring_fds[i];
+
+		for (k = 0; accounted && fds && k < p->rings.nr_parts; k++)
+			sum += memlock(fds[k]);
+		if (!accounted && fds)
+			sum += p->memory.ring_memory;
+		if (file_fd >= 0)
+			sum += accounted ? memlock(file_fd) : FILE_RING_BYTES;
 	}
-	*ret_accounted = sum;
-	return sum ?: sizes;
+	return sum;
 }
 
 void programs__costs(const struct programs *p, struct backend_costs *ret_costs)
@@ -73,11 +80,11 @@ void programs__costs(const struct programs *p, struct backend_costs *ret_costs)
 	struct backend_costs c = p->costs;
 	struct bpf_program *prog;
 	struct bpf_map *map;
-	bool accounted;
+	bool accounted = are_accounted(p);
 	unsigned int i;
 
 	c.irq_flag = p->skel->bss->calibrate_irqs_off >= 0;
-	c.map_bytes = ring_bytes(p, &accounted);
+	c.map_bytes = ring_bytes(p, accounted);
 	bpf_object__for_each_map(map, p->skel->obj) c.map_bytes += map_bytes(p, map, accounted);
 	bpf_object__for_each_program(prog, p->skel->obj) add_program(&c, bpf_program__fd(prog));
 	for (i = 0; i < p->nr_events; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads the memory of BPF ring buffers, as Documentation/bpf/ringbuf.rst describes it. */
+/* The rings of all CPUs, their batches, and the thread that moves what is late. */
 #include "event_rings.h"
 
 #include <errno.h>
@@ -9,11 +9,10 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <unistd.h>
-#include <linux/bpf.h>
 
 #include "cleanup.h"
 #include "clock.h"
+#include "event_ring.h"
 #include "thread.h"
 
 #define BATCH_BYTES 65536 /* a batch ends with the record that reaches this; it fits the L2 cache */
@@ -33,9 +32,8 @@ struct buffer {
 	size_t len, cap;
 };
 
-struct event_ring {
-	char *consumer; /* the page of its position; NULL: no such CPU */
-	const char *producer; /* the page of its position, and the data, twice in a row */
+struct cpu_ring {
+	struct event_ring ring; /* without parts: no such CPU */
 	struct buffer moved; /* by the thread: older than what is in the ring */
 	struct buffer batch; /* what the recorder reads, without the lock */
 	uint64_t looked_ns;
@@ -43,42 +41,17 @@ struct event_ring {
 
 struct event_rings {
 	unsigned int nr_cpus;
-	size_t page, size;
+	struct wire_rings layout;
 	uint64_t max_moved, look_ns;
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t stopped;
 	bool stop;
-	struct event_ring *rings;
+	struct cpu_ring *rings;
 };
 
 /* ---- ring memory ----------------------------------------------------------------------------- */
-
-static size_t record_size(uint32_t header)
-{
-	size_t len = header & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
-
-	return (len + BPF_RINGBUF_HDR_SZ + 7) & ~7ul;
-}
-
-/* The length of the complete records from position `from` on, until they reach max bytes. */
-static size_t complete(const struct event_rings *r, const struct event_ring *ring, uint64_t from,
-		       size_t max)
-{
-	uint64_t end = __atomic_load_n((const uint64_t *)ring->producer, __ATOMIC_ACQUIRE);
-	const char *data = ring->producer + r->page + (from & (r->size - 1));
-	size_t len = 0;
-
-	while (from + len < end && len < max) {
-		uint32_t header = __atomic_load_n((const uint32_t *)(data + len), __ATOMIC_ACQUIRE);
-
-		if (header & BPF_RINGBUF_BUSY_BIT)
-			break;
-		len += record_size(header);
-	}
-	return len;
-}
 
 /* Not more than that, as the memory is limited. */
 static int reserve(struct buffer *b, size_t want)
@@ -93,51 +66,77 @@ static int reserve(struct buffer *b, size_t want)
 }
 
 /* Moves records from the ring to the end of the buffer, until they reach max bytes. */
-static int move(const struct event_rings *r, struct event_ring *ring, struct buffer *to, size_t max)
+static int move(struct cpu_ring *c, struct buffer *to, size_t max)
 {
-	uint64_t *consumer = (uint64_t *)ring->consumer, from;
-	size_t len;
+	size_t end = to->len + max;
+	char *records;
+	int64_t len;
 
-	if (!consumer)
+	if (!c->ring.parts)
 		return 0;
-	from = *consumer;
-	len = complete(r, ring, from, max);
-	if (!len)
-		return 0;
-	if (reserve(to, to->len + len))
-		return -ENOMEM;
-	memcpy(to->bytes + to->len, ring->producer + r->page + (from & (r->size - 1)), len);
-	to->len += len;
-	__atomic_store_n(consumer, from + len, __ATOMIC_RELEASE);
+	while (to->len < end) {
+		len = event_ring__peek(&c->ring, end - to->len, &records);
+		if (len <= 0)
+			return len;
+		if (reserve(to, to->len + len))
+			return -ENOMEM;
+		memcpy(to->bytes + to->len, records, len);
+		to->len += len;
+		event_ring__remove(&c->ring, records, len);
+	}
 	return 0;
 }
 
-int event_rings__add(struct event_rings *r, unsigned int cpu, int fd)
+static void unmap_parts(const struct event_rings *r, char **parts)
 {
-	struct event_ring *ring = &r->rings[cpu];
-	void *consumer, *producer;
+	unsigned int i;
 
-	consumer = mmap(NULL, r->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (consumer == MAP_FAILED)
-		return -errno;
-	producer = mmap(NULL, r->page + 2 * r->size, PROT_READ, MAP_SHARED, fd, r->page);
-	if (producer == MAP_FAILED) {
-		int err = -errno;
+	for (i = 0; parts && i < r->layout.nr_parts && parts[i]; i++)
+		munmap(parts[i], event_ring__part_bytes(&r->layout));
+	free(parts);
+}
 
-		munmap(consumer, r->page);
-		return err;
+static int map_parts(const struct event_rings *r, const int *fds, char ***ret_parts)
+{
+	char **parts = calloc(r->layout.nr_parts, sizeof(*parts));
+	unsigned int i;
+
+	if (!parts)
+		return -ENOMEM;
+	for (i = 0; i < r->layout.nr_parts; i++) {
+		void *part = mmap(NULL, event_ring__part_bytes(&r->layout), PROT_READ | PROT_WRITE,
+				  MAP_SHARED, fds[i], 0);
+
+		if (part == MAP_FAILED) {
+			int err = -errno;
+
+			unmap_parts(r, parts);
+			return err;
+		}
+		parts[i] = part;
 	}
+	*ret_parts = parts;
+	return 0;
+}
+
+int event_rings__add(struct event_rings *r, unsigned int cpu, struct wire_ring_pos *pos,
+		     const int *fds)
+{
+	struct event_ring ring = { .pos = pos, .layout = r->layout };
+	int err = map_parts(r, fds, &ring.parts);
+
+	if (err)
+		return err;
 	pthread_mutex_lock(&r->lock);
-	ring->consumer = consumer;
-	ring->producer = producer;
-	ring->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	r->rings[cpu].ring = ring;
+	r->rings[cpu].looked_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&r->lock);
 	return 0;
 }
 
 bool event_rings__has(const struct event_rings *r, unsigned int cpu)
 {
-	return r->rings[cpu].consumer;
+	return r->rings[cpu].ring.parts;
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -153,21 +152,21 @@ static void make_empty(struct buffer *b)
 
 int event_rings__next(struct event_rings *r, unsigned int cpu, struct event_batch *ret_batch)
 {
-	struct event_ring *ring = &r->rings[cpu];
-	struct buffer *b = &ring->batch;
+	struct cpu_ring *c = &r->rings[cpu];
+	struct buffer *b = &c->batch;
 	int err = 0;
 
 	pthread_mutex_lock(&r->lock);
 	make_empty(b);
-	if (ring->moved.len) {
+	if (c->moved.len) {
 		struct buffer empty = *b;
 
-		*b = ring->moved;
-		ring->moved = empty;
+		*b = c->moved;
+		c->moved = empty;
 	} else {
-		err = move(r, ring, b, BATCH_BYTES);
+		err = move(c, b, BATCH_BYTES);
 	}
-	ring->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	c->looked_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&r->lock);
 	if (err || !b->len)
 		return err;
@@ -182,28 +181,17 @@ void event_rings__read(struct event_rings *r, unsigned int cpu)
 	pthread_mutex_unlock(&r->lock);
 }
 
-const void *event_batch__next(struct event_batch *b, size_t *ret_len)
+const struct wire_head *event_batch__next(struct event_batch *b)
 {
-	while (b->at < b->end) {
-		const char *record = b->at;
-		uint32_t header = *(const uint32_t *)record;
+	const struct wire_head *record = (const void *)b->at;
 
-		b->at += record_size(header);
-		if (header & BPF_RINGBUF_DISCARD_BIT)
-			continue;
-		*ret_len = header;
-		return record + BPF_RINGBUF_HDR_SZ;
-	}
-	return NULL;
+	if (b->at >= b->end)
+		return NULL;
+	b->at += event_ring__size(record);
+	return record;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
-
-static uint64_t used(const struct event_ring *ring)
-{
-	return __atomic_load_n((const uint64_t *)ring->producer, __ATOMIC_ACQUIRE) -
-	       *(const uint64_t *)ring->consumer;
-}
 
 /* Moves what is in rings that fill and were not looked at for some time. */
 static void move_late(struct event_rings *r)
@@ -212,14 +200,14 @@ static void move_late(struct event_rings *r)
 	unsigned int i;
 
 	for (i = 0; i < r->nr_cpus; i++) {
-		struct event_ring *ring = &r->rings[i];
-		uint64_t kept = ring->batch.len + ring->moved.len;
+		struct cpu_ring *c = &r->rings[i];
+		uint64_t kept = c->batch.len + c->moved.len;
 
-		if (!ring->consumer || used(ring) < r->size / MOVED_PART ||
-		    now - ring->looked_ns < r->look_ns || kept >= r->max_moved)
+		if (!c->ring.parts || event_ring__used(&c->ring) < r->layout.bytes / MOVED_PART ||
+		    now - c->looked_ns < r->look_ns || kept >= r->max_moved)
 			continue;
-		/* without memory the records stay where they are */
-		move(r, ring, &ring->moved, r->max_moved - kept);
+		/* without memory the records stay where they are; the recorder reports damage */
+		move(c, &c->moved, r->max_moved - kept);
 	}
 }
 
@@ -241,7 +229,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int event_rings__new(unsigned int nr_cpus, uint64_t ring_size, uint64_t max_moved,
+int event_rings__new(unsigned int nr_cpus, const struct wire_rings *layout, uint64_t max_moved,
 		     struct event_rings **ret_rings)
 {
 	struct event_rings *r = calloc(1, sizeof(*r));
@@ -250,10 +238,9 @@ int event_rings__new(unsigned int nr_cpus, uint64_t ring_size, uint64_t max_move
 	if (!r)
 		return -ENOMEM;
 	r->nr_cpus = nr_cpus;
-	r->page = sysconf(_SC_PAGESIZE);
-	r->size = ring_size;
+	r->layout = *layout;
 	r->max_moved = max_moved;
-	r->look_ns = MIN(MAX(ring_size * LOOK_NS_PER_BYTE, LOOK_MIN_NS), LOOK_MAX_NS);
+	r->look_ns = MIN(MAX(layout->bytes * LOOK_NS_PER_BYTE, LOOK_MIN_NS), LOOK_MAX_NS);
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->stopped, NULL);
 	r->rings = calloc(nr_cpus, sizeof(*r->rings));
@@ -281,14 +268,11 @@ void event_rings__free(struct event_rings *r)
 		pthread_join(r->thread, NULL);
 	}
 	for (i = 0; r->rings && i < r->nr_cpus; i++) {
-		struct event_ring *ring = &r->rings[i];
+		struct cpu_ring *c = &r->rings[i];
 
-		if (ring->consumer) {
-			munmap(ring->consumer, r->page);
-			munmap((void *)ring->producer, r->page + 2 * r->size);
-		}
-		free(ring->moved.bytes);
-		free(ring->batch.bytes);
+		unmap_parts(r, c->ring.parts);
+		free(c->moved.bytes);
+		free(c->batch.bytes);
 	}
 	pthread_cond_destroy(&r->stopped);
 	pthread_mutex_destroy(&r->lock);

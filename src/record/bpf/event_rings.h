@@ -14,32 +14,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire.h"
+
 struct event_rings;
 
 /*
  * max_moved: bytes of each CPU that may be kept in memory, with the batch that is read, which is
  * larger only by a record; what follows stays in the ring.
  */
-int event_rings__new(unsigned int nr_cpus, uint64_t ring_size, uint64_t max_moved,
+int event_rings__new(unsigned int nr_cpus, const struct wire_rings *layout, uint64_t max_moved,
 		     struct event_rings **ret_rings);
 void event_rings__free(struct event_rings *r);
 
-/* Adds the ring of a CPU; fd: a BPF map, BPF_MAP_TYPE_RINGBUF, which may be closed afterwards. */
-int event_rings__add(struct event_rings *r, unsigned int cpu, int fd);
+/* Adds the ring of a CPU.  pos is borrowed; fds: of its parts, which may be closed afterwards. */
+int event_rings__add(struct event_rings *r, unsigned int cpu, struct wire_ring_pos *pos,
+		     const int *fds);
 bool event_rings__has(const struct event_rings *r, unsigned int cpu);
 
-/* Ring records; valid until the next batch of that CPU, or event_rings__read(). */
+/* Records; valid until the next batch of that CPU, or event_rings__read(). */
 struct event_batch {
 	const char *at, *end;
 };
 
-/* The next records of a CPU: 1, 0 if there are none, or -ENOMEM. */
+/* The next records of a CPU: 1, 0 if there are none, -ENOMEM, or -EPROTO: the ring is damaged. */
 int event_rings__next(struct event_rings *r, unsigned int cpu, struct event_batch *ret_batch);
 
 /* The CPU's batch has been read: frees its memory before the next batch is asked for. */
 void event_rings__read(struct event_rings *r, unsigned int cpu);
 
-/* The next record of a batch, of *ret_len bytes, aligned to 8; NULL: none. */
-const void *event_batch__next(struct event_batch *b, size_t *ret_len);
+/* The next record of a batch, of at least the bytes of its head, aligned to 8; NULL: none. */
+const struct wire_head *event_batch__next(struct event_batch *b);
 
 #endif /* RECORD_EVENT_RINGS_H */

@@ -2,6 +2,8 @@
 /* Divides the memory of a recording among the maps. */
 #include <bpf/libbpf.h>
 
+#include "cleanup.h"
+#include "event_ring.h"
 #include "log.h"
 #include "programs_priv.h"
 #include "stackmap/stackmap.h"
@@ -43,6 +45,23 @@ static uint64_t fixed_bytes(const struct programs *p, unsigned int cpus)
 	return sum;
 }
 
+static void size_rings(struct programs *p)
+{
+	uint64_t part = MIN(p->memory.ring, (uint64_t)WIRE_RING_PART);
+	struct record_bpf *s = p->skel;
+
+	p->rings = (struct wire_rings){
+		.bytes = p->memory.ring,
+		.nr_parts = p->memory.ring / part,
+		.mask = part - sizeof(uint64_t),
+	};
+	s->rodata->ring_layout = p->rings;
+	s->rodata->copy_limit = p->memory.ring / 2;
+	bpf_map__set_value_size(bpf_map__inner_map(s->maps.ring_parts),
+				event_ring__part_bytes(&p->rings));
+	bpf_map__set_max_entries(s->maps.ring_parts, p->nr_cpus * p->rings.nr_parts);
+}
+
 int programs__plan_memory(struct programs *p)
 {
 	struct stackmap_opts so;
@@ -51,11 +70,12 @@ int programs__plan_memory(struct programs *p)
 
 	memory_machine__read(&m);
 	m.fixed = fixed_bytes(p, m.cpus);
+	m.slack = WIRE_RING_SLACK;
 	memory_plan__make(p->opts, &m, &p->memory);
 	if (!p->user_stacks || p->opts->user_fp_only)
 		p->memory.tables = 0;
 	memory_plan__log(&p->memory);
-	p->skel->rodata->copy_limit = p->memory.ring / 2;
+	size_rings(p);
 	so = (struct stackmap_opts){ .bits = p->memory.stack_map_bits,
 				     .pool_bytes = p->memory.stack_pool };
 	err = stackmap__configure(p->skel->obj, &so);

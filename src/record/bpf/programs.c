@@ -17,6 +17,7 @@
 #include "attach.h"
 #include "cleanup.h"
 #include "clock.h"
+#include "event_ring.h"
 #include "grace.h"
 #include "kwalk/kwalk.h"
 #include "log.h"
@@ -160,7 +161,7 @@ static void set_map_sizes(struct programs *p)
 	bpf_map__set_max_entries(s->maps.tasks, p->nr_cpus * WIRE_TASK_SLOTS);
 	bpf_map__set_max_entries(s->maps.scratches, p->nr_cpus);
 	bpf_map__set_max_entries(s->maps.handovers, p->nr_cpus);
-	bpf_map__set_max_entries(s->maps.rings, p->nr_cpus);
+	bpf_map__set_max_entries(s->maps.ring_positions, p->nr_cpus);
 	if (p->user_stacks) {
 		bpf_map__set_max_entries(s->maps.files, WIRE_FILE_ENTRIES);
 		bpf_map__set_max_entries(s->maps.file_slots, WIRE_FILE_SLOTS);
@@ -187,64 +188,15 @@ static int map_memories(struct programs *p)
 	p->counts = map_memory(s->maps.counts, sizeof(struct event_counts),
 			       (size_t)MAX(p->nr_events, 1u) * p->nr_cpus, &p->counts_len);
 	p->pids = map_memory(s->maps.pids, 8, bpf_map__max_entries(s->maps.pids), &p->pids_len);
+	p->ring_pos = map_memory(s->maps.ring_positions, sizeof(struct wire_ring_pos), p->nr_cpus,
+				 &p->ring_pos_len);
 	if (p->user_stacks)
 		p->files = map_memory(s->maps.files, sizeof(struct wire_file), WIRE_FILE_ENTRIES,
 				      &p->files_len);
-	if (!p->counts || !p->pids || (!p->files && p->user_stacks))
+	if (!p->counts || !p->pids || !p->ring_pos || (!p->files && p->user_stacks))
 		return -errno;
 	p->unseen = calloc(MAX(p->nr_events, 1u), sizeof(*p->unseen));
 	return p->unseen ? 0 : -ENOMEM;
-}
-
-/* Creates the missing rings of online CPUs, and puts them into the array of rings. */
-static int add_rings(const struct programs *p, const struct bpf_map *outer, uint64_t size, int *fds)
-{
-	_cleanup_free_ uint32_t *cpus = malloc(p->nr_cpus * sizeof(*cpus));
-	_cleanup_free_ int *added = malloc(p->nr_cpus * sizeof(*added));
-	uint32_t cpu, nr = 0;
-	int err = 0;
-
-	if (!cpus || !added)
-		return -ENOMEM;
-	for (cpu = 0; cpu < p->nr_cpus && !err; cpu++) {
-		if (!p->online[cpu] || fds[cpu] >= 0)
-			continue;
-		added[nr] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "stk_ring", 0, 0, size, NULL);
-		err = added[nr] < 0 ? -errno : 0;
-		cpus[nr] = cpu;
-		nr += !err;
-	}
-	err = err ?: map_in_map__set(bpf_map__fd(outer), cpus, added, nr);
-	while (nr--) {
-		if (err)
-			close(added[nr]);
-		else
-			fds[cpus[nr]] = added[nr];
-	}
-	return err;
-}
-
-static int add_all_rings(struct programs *p)
-{
-	const struct record_bpf *s = p->skel;
-	int err = add_rings(p, s->maps.rings, p->memory.ring, p->ring_fds);
-
-	if (err || !p->user_stacks)
-		return err;
-	return add_rings(p, s->maps.file_rings, FILE_RING_BYTES, p->file_ring_fds);
-}
-
-static int create_rings(struct programs *p)
-{
-	unsigned int cpu;
-
-	p->ring_fds = malloc(p->nr_cpus * sizeof(*p->ring_fds));
-	p->file_ring_fds = malloc(p->nr_cpus * sizeof(*p->file_ring_fds));
-	if (!p->ring_fds || !p->file_ring_fds)
-		return -ENOMEM;
-	for (cpu = 0; cpu < p->nr_cpus; cpu++)
-		p->ring_fds[cpu] = p->file_ring_fds[cpu] = -1;
-	return add_all_rings(p);
 }
 
 /* Until an event is set, system calls are of no recorded event. */
@@ -344,7 +296,7 @@ static int prepare_cpu(struct programs *p, unsigned int cpu, bool *ret_needs_rin
 	if (err < 0)
 		return err;
 	p->prepared[cpu] = true;
-	if (p->ring_fds[cpu] >= 0)
+	if (programs__ring_fds(p, cpu))
 		return 0;
 	log_warn("CPU %u came online; its events before this were lost", cpu);
 	*ret_needs_ring = true;
@@ -363,7 +315,7 @@ int programs__refresh_cpus(struct programs *p)
 		if (p->online[cpu] && !p->prepared[cpu])
 			err = prepare_cpu(p, cpu, &needs_rings);
 	if (!err && needs_rings)
-		err = add_all_rings(p);
+		err = programs__add_rings(p);
 	if (err)
 		return log_err(err, "prepare a CPU that came online");
 	return p->samples ? samples__refresh(p->samples, p->online) : 0;
@@ -404,7 +356,7 @@ static int load(struct programs *p)
 		return err;
 	err = map_memories(p);
 	if (!err)
-		err = create_rings(p);
+		err = programs__create_rings(p);
 	if (err)
 		return log_err(err, "create rings of %llu bytes for each CPU",
 			       (unsigned long long)p->memory.ring);
@@ -486,18 +438,15 @@ int programs__attach(struct programs *p)
 
 static void release_maps(struct programs *p)
 {
-	unsigned int i;
-
-	for (i = 0; p->ring_fds && p->file_ring_fds && i < p->nr_cpus; i++) {
-		closep(&p->ring_fds[i]);
-		closep(&p->file_ring_fds[i]);
-	}
+	programs__free_rings(p);
 	if (p->counts)
 		munmap(p->counts, p->counts_len);
 	if (p->pids)
 		munmap(p->pids, p->pids_len);
 	if (p->files)
 		munmap(p->files, p->files_len);
+	if (p->ring_pos)
+		munmap(p->ring_pos, p->ring_pos_len);
 	stackmap__free(p->stackmap);
 	kwalk__free(p->kwalk);
 	parallel_load__free(p->parallel);
@@ -575,8 +524,6 @@ void programs__free(struct programs *p)
 	if (!detach_in_child(p))
 		attach__release(p);
 	release_maps(p);
-	free(p->ring_fds);
-	free(p->file_ring_fds);
 	free(p->unseen);
 	free(p->online);
 	free(p->prepared);
@@ -658,11 +605,6 @@ unsigned int programs__nr_cpus(const struct programs *p)
 struct stackmap *programs__stackmap(const struct programs *p)
 {
 	return p->stackmap;
-}
-
-int programs__ring_fd(const struct programs *p, unsigned int cpu)
-{
-	return cpu < p->nr_cpus ? p->ring_fds[cpu] : -1;
 }
 
 const struct memory_plan *programs__memory(const struct programs *p)

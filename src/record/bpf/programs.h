@@ -78,7 +78,12 @@ void programs__user(const struct programs *p, struct programs_user *ret_user);
 
 unsigned int programs__nr_cpus(const struct programs *p);
 struct stackmap *programs__stackmap(const struct programs *p);
-int programs__ring_fd(const struct programs *p, unsigned int cpu); /* -1: no such CPU */
+
+/* The rings of events, see src/bpf/ring.bpf.h: owned by p. */
+const struct wire_rings *programs__rings(const struct programs *p);
+struct wire_ring_pos *programs__ring_pos(const struct programs *p, unsigned int cpu);
+/* The maps of the parts of a ring; NULL: no such CPU, so far. */
+const int *programs__ring_fds(const struct programs *p, unsigned int cpu);
 
 /*
  * Creates rings for CPUs that came online; to be called from time to time.  Events that happened on

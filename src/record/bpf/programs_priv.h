@@ -52,12 +52,15 @@ struct programs {
 	unsigned int nr_cpus, nr_events;
 	bool *online; /* by CPU: when it was last looked at */
 	bool *prepared; /* by CPU: it has been located and has a ring */
-	int *ring_fds, *file_ring_fds; /* by CPU; -1: none */
+	struct wire_rings rings;
+	struct wire_ring_pos *ring_pos; /* by CPU */
+	int *ring_fds; /* by CPU and part; -1: none */
+	int *file_ring_fds; /* by CPU; -1: none */
 	struct event_counts *counts; /* [event * nr_cpus + cpu] */
 	uint64_t *unseen; /* by event: lost events that no program noticed */
 	uint64_t *pids;
 	struct wire_file *files; /* NULL without user stacks */
-	size_t counts_len, pids_len, files_len;
+	size_t counts_len, pids_len, files_len, ring_pos_len;
 	struct attached *attached; /* one per event */
 	struct attached sys_enter, sys_exit;
 	struct attached_probe *probes;
@@ -83,6 +86,14 @@ void programs__choose(struct programs *p);
 int programs__plan_memory(struct programs *p);
 /* What the elements of a map take. */
 uint64_t programs__map_bytes(const struct programs *p, const struct bpf_map *map);
+
+/* ---- ring_maps.c ----------------------------------------------------------------------------- */
+
+/* Creates the rings of all CPUs in p->online. */
+int programs__create_rings(struct programs *p);
+/* Creates those of CPUs that came online. */
+int programs__add_rings(struct programs *p);
+void programs__free_rings(struct programs *p);
 
 /* ---- kernel_unwind.c ------------------------------------------------------------------------- */
 

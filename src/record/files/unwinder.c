@@ -29,7 +29,7 @@ static int copied(struct unw_walk *w, u64 addr, void *ret, size_t len)
 	const struct wire_copy *c = ((struct walk *)w)->copy;
 	u64 at = addr - c->sp;
 
-	if (at >= c->len || c->len - at < len)
+	if (at >= c->stack_len || c->stack_len - at < len)
 		return -EFAULT;
 	memcpy(ret, c->stack + at, len);
 	return 0;
@@ -110,8 +110,8 @@ int unwinder__walk(struct user_files *files, const struct wire_copy *copy, size_
 	unsigned int end, i;
 
 	if (len < offsetof(struct wire_copy, stack) ||
-	    len - offsetof(struct wire_copy, stack) < copy->len || copy->nr_vmas > WIRE_VMAS ||
-	    copy->nr_frames > WIRE_USER_FRAMES + 1)
+	    len - offsetof(struct wire_copy, stack) < copy->stack_len ||
+	    copy->nr_vmas > WIRE_VMAS || copy->nr_frames > WIRE_USER_FRAMES + 1)
 		return -EPROTO;
 	memcpy(k.w.regs, copy->regs.r, sizeof(k.w.regs));
 	k.w.ip = copy->regs.ip;

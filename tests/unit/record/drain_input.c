@@ -8,23 +8,21 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <linux/bpf.h>
 
+#include "record/bpf/event_ring.h"
 #include "record/bpf/programs.h"
 #include "record/memory.h"
 #include "stackmap/stackmap.h"
 
-/* Pages of the consumer's and the producer's position, then the data, which is mapped twice. */
-struct ring {
-	int fd;
-	char *memory;
-};
-
 static struct input {
 	unsigned int nr_cpus;
-	size_t page;
 	struct memory_plan memory;
-	struct ring *rings;
+	struct wire_rings layout; /* with one part */
+	struct ring {
+		struct wire_ring_pos pos;
+		int fd;
+		char *memory;
+	} * rings;
 	uint64_t frames[DRAIN_INPUT_DEPTH];
 } input;
 
@@ -32,15 +30,16 @@ void drain_input__open(unsigned int nr_cpus, size_t ring_size)
 {
 	unsigned int i;
 
+	assert(ring_size <= WIRE_RING_PART);
 	input = (struct input){
 		.nr_cpus = nr_cpus,
-		.page = sysconf(_SC_PAGESIZE),
 		.memory = { .ring = ring_size }, /* and no thread that moves records */
+		.layout = { .bytes = ring_size, .nr_parts = 1, .mask = ring_size - 8 },
 		.rings = calloc(nr_cpus, sizeof(*input.rings)),
 	};
 	assert(input.rings);
 	for (i = 0; i < nr_cpus; i++) {
-		size_t len = 2 * input.page + 2 * ring_size;
+		size_t len = event_ring__part_bytes(&input.layout);
 		struct ring *r = &input.rings[i];
 
 		r->fd = memfd_create("ring", MFD_CLOEXEC);
@@ -55,7 +54,7 @@ void drain_input__close(void)
 	unsigned int i;
 
 	for (i = 0; i < input.nr_cpus; i++) {
-		munmap(input.rings[i].memory, 2 * input.page + 2 * input.memory.ring);
+		munmap(input.rings[i].memory, event_ring__part_bytes(&input.layout));
 		close(input.rings[i].fd);
 	}
 	free(input.rings);
@@ -69,33 +68,23 @@ struct programs *drain_input__programs(void)
 
 /* ---- rings ----------------------------------------------------------------------------------- */
 
-/* The kernel maps the data twice; here it is written twice. */
-static void put_bytes(const struct ring *r, uint64_t at, const void *bytes, size_t len)
-{
-	size_t size = input.memory.ring, off = at & (size - 1);
-	char *data = r->memory + 2 * input.page;
-
-	memcpy(data + off, bytes, len);
-	if (off + len > size) {
-		memcpy(data, (const char *)bytes + (size - off), len - (size - off));
-		len = size - off;
-	}
-	memcpy(data + size + off, bytes, len);
-}
-
 bool drain_input__put(unsigned int cpu, const void *record, size_t len)
 {
-	const struct ring *r = &input.rings[cpu];
-	uint64_t *producer = (uint64_t *)(r->memory + input.page), at = *producer;
-	uint64_t taken = __atomic_load_n((uint64_t *)r->memory, __ATOMIC_ACQUIRE);
-	size_t whole = (BPF_RINGBUF_HDR_SZ + len + 7) & ~7ul;
-	uint64_t header = len;
+	struct ring *r = &input.rings[cpu];
+	uint64_t tail = __atomic_load_n(&r->pos.tail, __ATOMIC_ACQUIRE), first;
+	char *to = r->memory + (r->pos.head & input.layout.mask);
+	struct wire_head head;
+	size_t size;
 
-	if (at + whole - taken > input.memory.ring)
+	memcpy(&head, record, sizeof(head));
+	head.len = len;
+	size = event_ring__size(&head);
+	if (r->pos.head + size - tail > input.layout.bytes)
 		return false;
-	put_bytes(r, at, &header, sizeof(header));
-	put_bytes(r, at + sizeof(header), record, len);
-	__atomic_store_n(producer, at + whole, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->pos.head, r->pos.head + size, __ATOMIC_RELEASE);
+	memcpy(to + sizeof(head), (const char *)record + sizeof(head), len - sizeof(head));
+	memcpy(&first, &head, sizeof(first));
+	__atomic_store_n((uint64_t *)to, first, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -112,7 +101,9 @@ bool drain_input__put_task(unsigned int cpu, uint32_t tid, uint32_t tgid, const 
 unsigned int __wrap_programs__nr_cpus(const struct programs *p);
 const struct memory_plan *__wrap_programs__memory(const struct programs *p);
 struct stackmap *__wrap_programs__stackmap(const struct programs *p);
-int __wrap_programs__ring_fd(const struct programs *p, unsigned int cpu);
+const struct wire_rings *__wrap_programs__rings(const struct programs *p);
+struct wire_ring_pos *__wrap_programs__ring_pos(const struct programs *p, unsigned int cpu);
+const int *__wrap_programs__ring_fds(const struct programs *p, unsigned int cpu);
 int __wrap_stackmap__lookup(const struct stackmap *map, uint64_t id,
 			    struct stackmap_stack *ret_stack);
 
@@ -131,9 +122,19 @@ struct stackmap *__wrap_programs__stackmap(const struct programs *p)
 	return NULL;
 }
 
-int __wrap_programs__ring_fd(const struct programs *p, unsigned int cpu)
+const struct wire_rings *__wrap_programs__rings(const struct programs *p)
 {
-	return input.rings[cpu].fd;
+	return &input.layout;
+}
+
+struct wire_ring_pos *__wrap_programs__ring_pos(const struct programs *p, unsigned int cpu)
+{
+	return &input.rings[cpu].pos;
+}
+
+const int *__wrap_programs__ring_fds(const struct programs *p, unsigned int cpu)
+{
+	return &input.rings[cpu].fd;
 }
 
 uint64_t drain_input__frame(uint32_t id, unsigned int i)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Rings are emptied while the recorder is busy, and no record is lost, repeated or reordered. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,41 +10,33 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include <linux/bpf.h>
 
 #include <cmocka.h>
 
 #include "../trace/gen.h"
 #include "record/bpf/event_rings.h"
 
-#define PAGE 4096
 #define SIZE 16384
 #define PLENTY (1u << 20)
 
-/* The memory of a BPF ring buffer, which the test writes as the kernel does. */
-static struct ring {
+static const struct wire_rings layout = { .bytes = SIZE, .nr_parts = 1, .mask = SIZE - 8 };
+
+/* A ring that the test writes, see src/bpf/ring.bpf.h. */
+static struct {
 	int fd;
-	char *memory; /* the consumer's page, the producer's page, the data twice */
-	uint64_t nr; /* records written: each has its number in all words */
+	char *memory;
+	struct wire_ring_pos pos;
+	uint64_t nr; /* records written: each has its number in all words but the first */
 } ring;
 
 static struct event_rings *rings;
 
-static uint64_t *consumer(void)
-{
-	return (uint64_t *)ring.memory;
-}
-
-static uint64_t *producer(void)
-{
-	return (uint64_t *)(ring.memory + PAGE);
-}
-
 static int setup(void **state)
 {
-	size_t len = 2 * PAGE + 2 * SIZE;
+	size_t len = SIZE + WIRE_RING_SLACK;
 
-	ring = (struct ring){ .fd = memfd_create("ring", MFD_CLOEXEC) };
+	memset(&ring, 0, sizeof(ring));
+	ring.fd = memfd_create("ring", MFD_CLOEXEC);
 	if (ftruncate(ring.fd, len))
 		return -1;
 	ring.memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, 0);
@@ -54,58 +47,68 @@ static int teardown(void **state)
 {
 	event_rings__free(rings);
 	rings = NULL;
-	munmap(ring.memory, 2 * PAGE + 2 * SIZE);
+	munmap(ring.memory, SIZE + WIRE_RING_SLACK);
 	close(ring.fd);
 	return 0;
 }
 
 static void open_rings(uint64_t max_moved)
 {
-	assert_int_equal(event_rings__new(2, SIZE, max_moved, &rings), 0);
+	assert_int_equal(event_rings__new(2, &layout, max_moved, &rings), 0);
 	assert_false(event_rings__has(rings, 1));
-	assert_int_equal(event_rings__add(rings, 1, ring.fd), 0);
+	assert_int_equal(event_rings__add(rings, 1, &ring.pos, &ring.fd), 0);
 	assert_true(event_rings__has(rings, 1));
 }
 
-/* The kernel maps the data twice; here each word is written twice. */
-static void put_word(uint64_t at, uint64_t word)
+static uint64_t tail(void)
 {
-	char *data = ring.memory + 2 * PAGE;
+	return __atomic_load_n(&ring.pos.tail, __ATOMIC_ACQUIRE);
+}
 
-	__atomic_store_n((uint64_t *)(data + at % SIZE), word, __ATOMIC_RELEASE);
-	__atomic_store_n((uint64_t *)(data + at % SIZE + SIZE), word, __ATOMIC_RELEASE);
+/* Reserves a record of so many words; NULL: the ring is full. */
+static uint64_t *reserve(unsigned int words)
+{
+	uint64_t head = ring.pos.head, *record = (uint64_t *)(ring.memory + (head & layout.mask));
+
+	if (head + 8 * words - tail() > SIZE)
+		return NULL;
+	__atomic_store_n(&ring.pos.head, head + 8 * words, __ATOMIC_RELEASE);
+	return record;
+}
+
+static void commit(uint64_t *record, unsigned int words)
+{
+	unsigned int i;
+
+	for (i = 1; i < words; i++)
+		record[i] = ring.nr;
+	__atomic_store_n(record, 8 * words, __ATOMIC_RELEASE);
+	ring.nr++;
 }
 
 /* Writes a record of so many words; false: the ring is full. */
-static bool put(unsigned int words, uint32_t flags)
+static bool put(unsigned int words)
 {
-	uint64_t at = *producer(), taken = __atomic_load_n(consumer(), __ATOMIC_ACQUIRE);
-	unsigned int i;
+	uint64_t *record = reserve(words);
 
-	if (at + 8 * (words + 1) - taken > SIZE)
-		return false;
-	put_word(at, 8 * words | BPF_RINGBUF_BUSY_BIT);
-	__atomic_store_n(producer(), at + 8 * (words + 1), __ATOMIC_RELEASE);
-	for (i = 0; i < words; i++)
-		put_word(at + 8 * (i + 1), ring.nr);
-	put_word(at, 8 * words | flags);
-	ring.nr += flags == 0;
-	return true;
+	if (record)
+		commit(record, words);
+	return record;
 }
 
 /* Takes all batches, whose records must begin with number `first`; returns their number. */
 static uint64_t take_all(uint64_t first)
 {
+	const struct wire_head *record;
 	struct event_batch b;
-	const uint64_t *words;
 	uint64_t nr = 0;
-	size_t len, i;
+	size_t i;
 	int more;
 
 	while ((more = event_rings__next(rings, 1, &b)) == 1) {
-		while ((words = event_batch__next(&b, &len))) {
-			for (i = 0; i < len / 8; i++)
-				assert_int_equal(words[i], first + nr);
+		while ((record = event_batch__next(&b))) {
+			for (i = 1; i < record->len / 8; i++)
+				assert_int_equal(((const uint64_t *)record)[i], first + nr);
 			nr++;
 		}
 	}
@@ -116,7 +119,7 @@ static uint64_t take_all(uint64_t first)
 
 static bool is_empty(void)
 {
-	return __atomic_load_n(consumer(), __ATOMIC_ACQUIRE) == *producer();
+	return tail() == ring.pos.head;
 }
 
 /* Whether the thread empties the ring within ten seconds. */
@@ -137,11 +140,11 @@ static void rings_of_a_busy_recorder_are_emptied(void **state)
 
 	open_rings(PLENTY);
 	for (i = 0; i < 10; i++) {
-		assert_true(put(SIZE / 8 - 1, 0));
+		assert_true(put(SIZE / 8));
 		assert_true(is_emptied());
 	}
 	assert_int_equal(take_all(0), 10);
-	assert_true(put(1, 0));
+	assert_true(put(2));
 	assert_int_equal(take_all(10), 1);
 }
 
@@ -151,9 +154,9 @@ static void rings_with_room_are_left_alone(void **state)
 	const struct timespec nap = { .tv_nsec = 50000000 };
 
 	open_rings(PLENTY);
-	assert_true(put(SIZE / 8 / 5, 0));
+	assert_true(put(SIZE / 8 / 5));
 	nanosleep(&nap, NULL);
-	assert_int_equal(*consumer(), 0);
+	assert_int_equal(tail(), 0);
 	assert_int_equal(take_all(0), 1);
 	assert_true(is_empty());
 }
@@ -165,13 +168,13 @@ static void memory_is_limited(void **state)
 	uint64_t before;
 
 	open_rings(SIZE);
-	assert_true(put(SIZE / 8 - 1, 0));
+	assert_true(put(SIZE / 8));
 	assert_true(is_emptied());
-	assert_true(put(SIZE / 8 - 1, 0));
-	before = *consumer();
+	assert_true(put(SIZE / 8));
+	before = tail();
 	nanosleep(&nap, NULL);
-	assert_int_equal(*consumer(), before);
-	assert_false(put(1, 0));
+	assert_int_equal(tail(), before);
+	assert_false(put(2));
 	assert_int_equal(take_all(0), 2);
 	assert_true(is_empty());
 }
@@ -184,33 +187,114 @@ static void memory_is_limited_while_a_batch_is_read(void **state)
 	uint64_t before;
 
 	open_rings(SIZE);
-	assert_true(put(SIZE / 8 - 1, 0));
+	assert_true(put(SIZE / 8));
 	assert_true(is_emptied());
 	assert_int_equal(event_rings__next(rings, 1, &b), 1);
 	assert_int_equal(b.end - b.at, SIZE);
-	assert_true(put(SIZE / 8 - 1, 0));
-	before = *consumer();
+	assert_true(put(SIZE / 8));
+	before = tail();
 	nanosleep(&nap, NULL);
-	assert_int_equal(*consumer(), before);
+	assert_int_equal(tail(), before);
 	event_rings__read(rings, 1);
 	assert_true(is_emptied());
 	assert_int_equal(take_all(1), 1);
 }
 
-static void unfinished_and_discarded_records(void **state)
+/* What is behind a record that is not complete waits for it. */
+static void unfinished_records(void **state)
 {
+	uint64_t *record;
+
 	open_rings(PLENTY);
-	assert_true(put(3, 0));
-	assert_true(put(5, BPF_RINGBUF_DISCARD_BIT));
-	assert_true(put(2, 0));
-	put_word(*producer(), 8 | BPF_RINGBUF_BUSY_BIT);
-	*producer() += 16;
+	assert_true(put(3));
+	assert_true(put(2));
+	record = reserve(4);
+	assert_non_null(record);
+	ring.nr++;
+	assert_true(put(5));
 	assert_int_equal(take_all(0), 2);
 	assert_false(is_empty());
-	put_word(*producer() - 8, 2);
-	put_word(*producer() - 16, 8);
-	assert_int_equal(take_all(2), 1);
+	ring.nr = 2;
+	commit(record, 4);
+	assert_int_equal(take_all(2), 2);
 	assert_true(is_empty());
+}
+
+static size_t nr_set(void)
+{
+	size_t nr = 0, i;
+
+	for (i = 0; i < SIZE + WIRE_RING_SLACK; i++)
+		nr += ring.memory[i] != 0;
+	return nr;
+}
+
+/* A record that crosses the end is in one piece; what was read is cleared, the slack too. */
+static void records_are_in_one_piece(void **state)
+{
+	open_rings(PLENTY);
+	assert_true(put(SIZE / 8 - 3));
+	assert_int_equal(take_all(0), 1);
+	assert_true(put(100));
+	assert_int_not_equal(nr_set(), 0);
+	assert_int_equal(*(uint64_t *)ring.memory, 0);
+	assert_int_equal(take_all(1), 1);
+	assert_int_equal(nr_set(), 0);
+	assert_true(put(7));
+	assert_int_equal(take_all(2), 1);
+}
+
+/* Long rings have several parts, which are filled in turn. */
+static void rings_of_parts(void **state)
+{
+	const struct wire_rings long_layout = { 2 * WIRE_RING_PART, 2, WIRE_RING_PART - 8 };
+	const size_t part_bytes = WIRE_RING_PART + WIRE_RING_SLACK;
+	int fds[] = { memfd_create("0", MFD_CLOEXEC), memfd_create("1", MFD_CLOEXEC) };
+	unsigned int i, words = WIRE_RING_SLACK / 8 - 1;
+
+	assert_int_equal(event_rings__new(2, &long_layout, PLENTY, &rings), 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(ftruncate(fds[i], part_bytes), 0);
+	assert_int_equal(event_rings__add(rings, 1, &ring.pos, fds), 0);
+	for (i = 0; i < 300; i++) {
+		uint64_t head = ring.pos.head;
+		char *part = mmap(NULL, part_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+				  fds[head / WIRE_RING_PART % 2], 0);
+
+		ring.pos.head += 8 * words;
+		commit((uint64_t *)(part + head % WIRE_RING_PART), words);
+		munmap(part, part_bytes);
+		if (i % 3 == 2)
+			assert_int_equal(take_all(i - 2), 3);
+	}
+	assert_true(is_empty());
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* The recorder believes no length: not what no record has, nor what has not been reserved. */
+static void damaged_rings(void **state)
+{
+	static const uint32_t lengths[] = {
+		1, 7, 24, WIRE_RING_SLACK, WIRE_RING_SLACK + 1, UINT32_MAX - 7, UINT32_MAX
+	};
+	struct event_batch b;
+	uint64_t *record;
+	size_t i;
+
+	open_rings(PLENTY);
+	record = reserve(2);
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		*record = lengths[i];
+		assert_int_equal(event_rings__next(rings, 1, &b), -EPROTO);
+	}
+	*record = 1ull << 32; /* no length, but complete */
+	assert_int_equal(event_rings__next(rings, 1, &b), -EPROTO);
+	ring.pos.head = SIZE + 8;
+	assert_int_equal(event_rings__next(rings, 1, &b), -EPROTO);
+	ring.pos.head = -8ull;
+	assert_int_equal(event_rings__next(rings, 1, &b), -EPROTO);
+	assert_int_equal(tail(), 0);
 }
 
 /* Records of random size are taken at random times, by the thread or by the test. */
@@ -222,9 +306,8 @@ static void records_keep_their_order(void **state)
 	open_rings(PLENTY);
 	for (i = 0; i < 200000; i++) {
 		unsigned int words = gen_random(&seed) % (gen_random(&seed) % 16 ? 16 : SIZE / 16);
-		uint32_t flags = gen_random(&seed) % 16 ? 0 : BPF_RINGBUF_DISCARD_BIT;
 
-		if (!put(words, flags)) {
+		if (!put(words + 1)) {
 			if (gen_random(&seed) % 64)
 				taken += take_all(taken);
 			else
@@ -245,7 +328,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(memory_is_limited, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_is_limited_while_a_batch_is_read, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(unfinished_and_discarded_records, setup, teardown),
+		cmocka_unit_test_setup_teardown(unfinished_records, setup, teardown),
+		cmocka_unit_test_setup_teardown(records_are_in_one_piece, setup, teardown),
+		cmocka_unit_test_setup_teardown(rings_of_parts, setup, teardown),
+		cmocka_unit_test_setup_teardown(damaged_rings, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_keep_their_order, setup, teardown),
 	};
 

@@ -11,6 +11,7 @@
 #include "cleanup.h"
 #include "record/memory.h"
 #include "record/opts.h"
+#include "wire.h"
 
 #define KIB ((uint64_t)1024)
 #define MIB (1024 * KIB)
@@ -19,7 +20,7 @@
 static struct memory_plan plan(uint64_t bytes, unsigned int cpus, uint64_t fixed,
 			       struct recorder_opts opts)
 {
-	struct memory_machine machine = { .bytes = bytes, .cpus = cpus, .fixed = fixed };
+	struct memory_machine machine = { bytes, cpus, fixed, WIRE_RING_SLACK };
 	struct memory_plan p;
 
 	memory_plan__make(&opts, &machine, &p);
@@ -88,13 +89,15 @@ static void every_machine(void **state)
 			fixed = usual_fixed(cpus[i]);
 			p = plan(bytes, cpus[i], fixed, (struct recorder_opts){ 0 });
 			assert_int_equal(p.rings, cpus[i]);
+			assert_in_range(p.ring_memory, p.ring + WIRE_RING_SLACK,
+					p.ring + p.ring / 7);
 			assert_int_equal(p.ring & (p.ring - 1), 0);
 			assert_in_range(p.ring, MEMORY_RING_MIN, 8 * MIB);
 			assert_in_range(p.stack_map_bits, MEMORY_BITS_MIN, 16);
 			assert_in_range(p.tables, MEMORY_TABLES_MIN, 256 * MIB);
 			assert_int_equal(p.moved, MIN(bytes / 64, 256 * MIB));
 			assert_int_equal(p.stack_map, 176ull << p.stack_map_bits);
-			sum = fixed + p.rings * p.ring + p.stack_map + p.tables;
+			sum = fixed + p.rings * p.ring_memory + p.stack_map + p.tables;
 			if (fixed <= p.budget / 2 && p.ring > MEMORY_RING_MIN &&
 			    p.tables > MEMORY_TABLES_MIN)
 				assert_in_range(sum, 1, p.budget);
@@ -112,6 +115,7 @@ static void given_parts(void **state)
 	struct memory_plan p = plan(4 * GIB, 2, usual_fixed(2), o);
 
 	assert_int_equal(p.ring, 64 * MIB);
+	assert_int_equal(p.ring_memory, 64 * MIB + 32 * WIRE_RING_SLACK);
 	assert_int_equal(p.stack_map_bits, 16);
 	assert_int_equal(p.tables, MEMORY_TABLES_MIN);
 	p = plan(4 * GIB, 2, usual_fixed(2), (struct recorder_opts){ .stack_map_bits = 22 });
