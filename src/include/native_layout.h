@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What programs with a hole for generated instructions and the generator have in common. */
+#ifndef NATIVE_LAYOUT_H
+#define NATIVE_LAYOUT_H
+
+#define NATIVE_HOLE 160 /* instructions */
+#define NATIVE_MAX_FIXED 128 /* bytes of the fixed part of a record, struct trace_entry included */
+#define NATIVE_ROOM 512 /* bytes that the instructions may write, from the record's start */
+
+#endif /* NATIVE_LAYOUT_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Makes BPF instructions that build the record of a tracepoint from its arguments, by the rows of
+ * native_rows.h, the kernel's types and the event's format.  src/bpf/native_hole.bpf.h has the hole
+ * in a program that they are written to, and says what they find and leave in registers.
+ *
+ * What does not fit is refused, and then the event must be recorded in another way: an unknown
+ * prototype or print fmt, a field without a row or of an unexpected kind or size, a member that the
+ * kernel lacks.
+ */
+#ifndef RECORD_NATIVE_CODE_H
+#define RECORD_NATIVE_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/bpf.h>
+
+#include "native_layout.h"
+
+struct btf;
+struct ev_format;
+struct native_event;
+
+/* How the instructions read the kernel's memory. */
+enum native_reader {
+	NATIVE_BY_HELPER, /* bpf_probe_read_kernel() */
+	NATIVE_BY_CAST, /* loads through bpf_rdonly_cast(), Linux 6.2 */
+};
+
+#define NATIVE_WHY 256 /* bytes of a reason */
+
+struct native_code {
+	const struct native_event *event; /* the row that fits this kernel */
+	unsigned int nr;
+	struct bpf_insn insns[NATIVE_HOLE];
+};
+
+/* What this kernel allows. */
+enum native_reader native_code__reader(const struct btf *btf);
+
+/*
+ * Makes the instructions for an event.  fmt is its format, text the text of that, btf the kernel's
+ * types.  -ENOENT: there is no row for the event.  -EOPNOTSUPP: it does not fit the rows, for the
+ * reason in ret_why, "FIELD: REASON" or "REASON", which is empty for other errors.
+ */
+int native_code__make(const char *system, const char *event, const struct ev_format *fmt,
+		      const char *text, const struct btf *btf, enum native_reader reader,
+		      struct native_code *ret_code, char ret_why[NATIVE_WHY]);
+
+/*
+ * Writes code to the hole in a program of nr instructions.  -EPROTO: it does not have exactly one
+ * hole.
+ */
+int native_code__fill_hole(struct bpf_insn *insns, size_t nr, const struct native_code *code);
+
+#endif /* RECORD_NATIVE_CODE_H */
