@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <linux/bpf.h>
 
 #include "native_layout.h"
@@ -32,24 +33,33 @@ enum native_reader {
 struct native_code {
 	const struct native_event *event; /* the row that fits this kernel */
 	unsigned int nr;
+	/* The two instructions with the address of the first struct page; 0: they need none. */
+	unsigned int pages_at;
 	struct bpf_insn insns[NATIVE_HOLE];
 };
 
-/* What this kernel allows. */
+/* The fastest reader that the kernel has. */
 enum native_reader native_code__reader(const struct btf *btf);
 
 /*
- * Makes the instructions for an event.  fmt is its format, text the text of that, btf the kernel's
- * types.  -ENOENT: there is no row for the event.  -EOPNOTSUPP: it does not fit the rows, for the
- * reason in ret_why, "FIELD: REASON" or "REASON", which is empty for other errors.
+ * Makes the instructions for an event.  fmt is its format, text the text of that as the kernel
+ * shows it, btf the kernel's types.  -ENOENT: the event is in no row.  -EOPNOTSUPP: it does not fit
+ * the rows, for the reason in ret_why, "FIELD: REASON" or "REASON", which is empty after other
+ * errors.
  */
 int native_code__make(const char *system, const char *event, const struct ev_format *fmt,
 		      const char *text, const struct btf *btf, enum native_reader reader,
 		      struct native_code *ret_code, char ret_why[NATIVE_WHY]);
 
 /*
+ * Sets the address of the struct page of page 0, which is in no file of the kernel, in code that
+ * needs it.
+ */
+void native_code__set_pages(struct native_code *code, uint64_t address);
+
+/*
  * Writes code to the hole in a program of nr instructions.  -EPROTO: it does not have exactly one
- * hole.
+ * hole.  -ENODATA: the code needs native_code__set_pages() first.
  */
 int native_code__fill_hole(struct bpf_insn *insns, size_t nr, const struct native_code *code);
 

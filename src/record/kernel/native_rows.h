@@ -18,6 +18,8 @@ enum fill_op {
 	/* the string that a member is or points to; the field is char[N] or __data_loc char[] */
 	FILL_STRING,
 	FILL_STATE, /* prev_state of sched_switch(preempt, prev, next, prev_state) */
+	FILL_PFN, /* the number of the page whose struct page the argument points to */
+	FILL_ACCOUNTED, /* accounted of kmem_cache_alloc(call_site, ptr, s, gfp_flags, node) */
 };
 
 #define NATIVE_CURRENT (-1) /* in place of an argument: the running task, a struct task_struct */

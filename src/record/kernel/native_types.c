@@ -55,12 +55,13 @@ static int pointer_arg(const struct btf *btf, const struct btf_type *t, struct n
 
 	t = plain(btf, t->type, &id);
 	*ret_arg = (struct native_arg){ .size = 8 };
-	if (!t || !btf_is_struct(t)) {
+	if (!t || !(btf_is_struct(t) || btf_is_int(t))) {
 		strbuf__puts(text, "void *");
 		return 0;
 	}
 	ret_arg->pointee = id;
-	strbuf__printf(text, "struct %s *", btf__name_by_offset(btf, t->name_off));
+	strbuf__printf(text, "%s%s *", btf_is_struct(t) ? "struct " : "",
+		       btf__name_by_offset(btf, t->name_off));
 	return 0;
 }
 
@@ -180,27 +181,28 @@ int native_types__member(const struct btf *btf, uint32_t type, const char *path,
 {
 	const struct btf_type *t = plain(btf, type, NULL);
 	struct native_place p = { .nr = 1 };
-	size_t len;
+	bool is_arrow;
 
-	while (t && btf_is_composite(t)) {
+	while (t && *path) {
+		size_t len = strcspn(path, ".-");
 		uint32_t member;
 
-		len = strcspn(path, ".-");
-		if (find_member(btf, t, path, len, 0, &p.off[p.nr - 1], &member))
+		if (!btf_is_composite(t) ||
+		    find_member(btf, t, path, len, 0, &p.off[p.nr - 1], &member))
 			return -ENOENT;
 		t = plain(btf, member, NULL);
 		path += len;
-		if (!t)
-			return -ENOENT;
-		if (!*path) {
-			classify(btf, t, &p);
-			*ret_place = p;
-			return 0;
-		}
-		t = step(btf, t, *path == '-', &p);
-		path += *path == '-' ? 2 : 1;
+		if (!t || !*path)
+			break;
+		is_arrow = *path == '-';
+		t = step(btf, t, is_arrow, &p);
+		path += is_arrow ? 2 : 1;
 	}
-	return -ENOENT;
+	if (!t)
+		return -ENOENT;
+	classify(btf, t, &p);
+	*ret_place = p;
+	return 0;
 }
 
 uint32_t native_types__any_word(const struct btf *btf)

@@ -14,7 +14,7 @@ struct strbuf;
 
 /* An argument, which the program gets in 8 bytes, zero-extended. */
 struct native_arg {
-	uint32_t pointee; /* BTF id of the struct to which it points; 0: none */
+	uint32_t pointee; /* BTF id of the struct or integer to which it points; 0: neither */
 	uint32_t size; /* of the argument itself: 1, 2, 4 or 8 */
 	bool is_signed, is_bool;
 };
@@ -44,7 +44,7 @@ int native_types__args(const struct btf *btf, const char *event,
 
 /*
  * Finds a member by its path, as "thread_info.cpu" or "dev->name"; an array in the middle of a path
- * stands for its first element.  -ENOENT: no such member, or
+ * stands for its first element, and an empty path for the type itself.  -ENOENT: no such member, or
  * it is a bit field, or its offset is beyond that of any known struct.
  */
 int native_types__member(const struct btf *btf, uint32_t type, const char *path,
