@@ -457,6 +457,13 @@ static void allocations(void **state)
 	ev_format__free(fmt);
 }
 
+static bool has_constant(const char *name)
+{
+	int64_t value;
+
+	return constants__lookup(types, name, &value);
+}
+
 static int64_t bit(const char *name)
 {
 	int64_t value;
@@ -482,7 +489,7 @@ static void caches(void **state)
 	uint64_t cache = new_struct("kmem_cache", &at);
 	int64_t slab, gfp;
 
-	if (!constants__lookup(types, "_SLAB_ACCOUNT", &slab))
+	if (!has_constant("_SLAB_ACCOUNT"))
 		skip();
 	slab = bit("_SLAB_ACCOUNT");
 	gfp = bit("___GFP_ACCOUNT_BIT");
@@ -588,13 +595,17 @@ static void timers(void **state)
 	ev_format__free(fmt);
 }
 
-/* Every event of the table that the kernel has is among those above. */
+/*
+ * Every event of the table that the kernel has is among those above, except where the constants of
+ * kmem_cache_alloc() are missing.
+ */
 static void all(void **state)
 {
 	const struct native_event *e;
 
 	for (size_t i = 0; (e = native_rows__get(i)); i++)
-		if (has_event(e->system, e->event) && !made(e->event))
+		if (has_event(e->system, e->event) && !made(e->event) &&
+		    (strcmp(e->event, "kmem_cache_alloc") || has_constant("_SLAB_ACCOUNT")))
 			fail_msg("%s is not tested", e->event);
 }
 
@@ -616,6 +627,8 @@ static int setup(enum native_reader most)
 	get();
 	assert_true(run.task && run.objects);
 	reader = MIN(native_code__reader(types), most);
+	nr_objects = 0;
+	memset(objects, 0, sizeof(objects));
 	return 0;
 }
 
