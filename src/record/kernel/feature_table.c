@@ -20,6 +20,7 @@
 #include "cleanup.h"
 #include "kernel_names.h"
 #include "kwalk/kwalk.h"
+#include "native_probe.h"
 #include "nested_fields.h"
 #include "percpu.h"
 #include "program_stack.h"
@@ -346,6 +347,9 @@ const struct feature feature_table[] = {
 	  "a kernel whose BTF lists per-CPU variables (pahole 1.22 or later)" },
 	{ "nested_fields", "fields of nested sched events", "", FEATURE_MAY, nested_fields__probe,
 	  "nested sched events have no fields, and are marked",
+	  "a stackonce release that supports this kernel's fields" },
+	{ "native_fields", "fields from the arguments of events", "", FEATURE_MAY, native_probe,
+	  "the kernel fills the records of the other events, which takes longer",
 	  "a stackonce release that supports this kernel's fields" },
 	{ "irq_flag", "interrupt state from BPF programs", "6.14 (c8e2ee1f3df0)", FEATURE_MAY,
 	  probe_irq_flag, "the irqs-off flag of events is unknown", KERNEL_NEWER },

@@ -18,6 +18,7 @@
 #include "cleanup.h"
 #include "events/format.h"
 #include "native_machine.h"
+#include "record/kernel/native_probe.h"
 #include "record/kernel/native_rows.h"
 #include "slurp.h"
 
@@ -372,6 +373,51 @@ static void known(void **state)
 		check_kernel(&kernels[i]);
 }
 
+/* ---- the feature that doctor shows ----------------------------------------------------------- */
+
+static const char *running; /* the name of the kernel that is the running one */
+
+struct btf *__wrap_btf__load_vmlinux_btf(void);
+int __wrap_tracefs__format(const char *system, const char *name, char **ret_text);
+
+struct btf *__wrap_btf__load_vmlinux_btf(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s.btf", directory, running);
+	return btf__parse(path, NULL);
+}
+
+int __wrap_tracefs__format(const char *system, const char *name, char **ret_text)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[4096], head[128], *start, *end;
+
+	snprintf(path, sizeof(path), "%s/%s.formats", directory, running);
+	assert_int_equal(slurp(path, &text, NULL), 0);
+	snprintf(head, sizeof(head), "system: %s\nname: %s\n", system, name);
+	start = strstr(text, head);
+	if (!start)
+		return -ENOENT;
+	start += strlen("system: ") + strlen(system) + 1;
+	end = strstr(start, "\n\nsystem: ");
+	*ret_text = end ? strndup(start, (size_t)(end - start)) : strdup(start);
+	return 0;
+}
+
+static void feature(void **state)
+{
+	char detail[128];
+
+	running = "6.18";
+	assert_int_equal(native_probe(detail, sizeof(detail)), 0);
+	assert_string_equal(detail, "all 36");
+	running = "6.1";
+	assert_int_equal(native_probe(detail, sizeof(detail)), -EOPNOTSUPP);
+	assert_string_equal(detail, "35 of 36; kmem_cache_alloc: accounted: which flags "
+				    "account an allocation is unknown");
+}
+
 /* Offsets that pahole prints for these kernels. */
 static void offsets(void **state)
 {
@@ -409,6 +455,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known),
 		cmocka_unit_test(offsets),
+		cmocka_unit_test(feature),
 	};
 
 	directory = argv[1];
