@@ -152,17 +152,11 @@ static int check_text(struct native_maker *m, const char *text)
 	return native_refuse(m, NULL, "its print fmt is unknown (%#llx)", (unsigned long long)hash);
 }
 
-static uint32_t cast_function(const struct btf *btf)
-{
-	int id = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC);
-
-	return id < 0 ? 0 : (uint32_t)id;
-}
-
 enum native_reader native_code__reader(const struct btf *btf)
 {
-	return cast_function(btf) && native_types__any_word(btf) ? NATIVE_BY_CAST :
-								   NATIVE_BY_HELPER;
+	return native_types__function(btf, "bpf_rdonly_cast") && native_types__any_word(btf) ?
+		       NATIVE_BY_CAST :
+		       NATIVE_BY_HELPER;
 }
 
 int native_code__make(const char *system, const char *event, const struct ev_format *fmt,
@@ -175,7 +169,7 @@ int native_code__make(const char *system, const char *event, const struct ev_for
 	struct native_maker m = {
 		.btf = btf,
 		.reader = reader,
-		.cast = cast_function(btf),
+		.cast = native_types__function(btf, "bpf_rdonly_cast"),
 		.any_word = native_types__any_word(btf),
 		.code = &code,
 		.why = ret_why,

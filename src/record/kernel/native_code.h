@@ -52,7 +52,7 @@ int native_code__make(const char *system, const char *event, const struct ev_for
 		      struct native_code *ret_code, char ret_why[NATIVE_WHY]);
 
 /*
- * Sets the address of the struct page of page 0, which is in no file of the kernel, in code that
+ * Sets the address of the struct page of page 0, as native_pages__find() finds it, in code that
  * needs it.
  */
 void native_code__set_pages(struct native_code *code, uint64_t address);

@@ -55,6 +55,11 @@ void native_call(struct native_maker *m, int helper)
 	emit(m, (struct bpf_insn){ .code = BPF_JMP | BPF_CALL, .imm = helper });
 }
 
+void native_exit(struct native_maker *m)
+{
+	emit(m, (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT });
+}
+
 unsigned int native_jump(struct native_maker *m, int op, int reg, int32_t value)
 {
 	emit(m, (struct bpf_insn){ .code = BPF_JMP | op, .dst_reg = reg, .imm = value });

@@ -53,6 +53,7 @@ void native_op(struct native_maker *m, int op, int reg, int32_t value);
 void native_op_register(struct native_maker *m, int op, int to, int from);
 void native_set64(struct native_maker *m, int reg, uint64_t value);
 void native_call(struct native_maker *m, int helper);
+void native_exit(struct native_maker *m);
 void native_load(struct native_maker *m, int to, int from, uint32_t off, uint32_t size);
 /* Stores a register in the record's fixed part, or in NATIVE_TEMPORARY. */
 void native_store(struct native_maker *m, int from, uint32_t off, uint32_t size);

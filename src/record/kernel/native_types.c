@@ -205,6 +205,13 @@ int native_types__member(const struct btf *btf, uint32_t type, const char *path,
 	return 0;
 }
 
+uint32_t native_types__function(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
+
+	return id < 0 ? 0 : (uint32_t)id;
+}
+
 uint32_t native_types__any_word(const struct btf *btf)
 {
 	int id = btf__find_by_name_kind(btf, "pt_regs", BTF_KIND_STRUCT);

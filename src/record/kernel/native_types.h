@@ -50,6 +50,9 @@ int native_types__args(const struct btf *btf, const char *event,
 int native_types__member(const struct btf *btf, uint32_t type, const char *path,
 			 struct native_place *ret_place);
 
+/* BTF id of a function of the kernel; 0: it has no such function. */
+uint32_t native_types__function(const struct btf *btf, const char *name);
+
 /* BTF id of struct pt_regs if it begins with 8 bytes that may be loaded as a number; else 0. */
 uint32_t native_types__any_word(const struct btf *btf);
 

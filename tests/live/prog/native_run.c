@@ -25,6 +25,7 @@
 #include "native_run.h"
 #include "record/kernel/constants.h"
 #include "record/kernel/native_code.h"
+#include "record/kernel/native_pages.h"
 #include "record/kernel/native_rows.h"
 #include "record/kernel/native_types.h"
 #include "record/kernel/tracefs.h"
@@ -533,6 +534,16 @@ static void pages(void **state)
 	ev_format__free(fmt);
 }
 
+/* The kernel maps the array of struct pages by pages of 1 GiB, or where it always has. */
+static void page_array(void **state)
+{
+	uint64_t address;
+
+	assert_int_equal(native_pages__find(types, &address), 0);
+	print_message("struct pages at %#llx\n", (unsigned long long)address);
+	assert_true(address >> 56 == 0xff && !(address & ((1 << 30) - 1)));
+}
+
 static void packets(void **state)
 {
 	static const char *const events[] = { "net_dev_queue", "netif_receive_skb", "netif_rx" };
@@ -659,7 +670,7 @@ int main(void)
 		cmocka_unit_test(names),    cmocka_unit_test(allocations),
 		cmocka_unit_test(caches),   cmocka_unit_test(pages),
 		cmocka_unit_test(packets),  cmocka_unit_test(timers),
-		cmocka_unit_test(all),
+		cmocka_unit_test(all),	    cmocka_unit_test(page_array),
 	};
 
 	return cmocka_run_group_tests_name("by helper", tests, setup_helper, teardown) +
