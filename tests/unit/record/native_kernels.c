@@ -17,7 +17,9 @@
 
 #include "cleanup.h"
 #include "events/format.h"
+#include "native_check.h"
 #include "native_machine.h"
+#include "record/kernel/native_masks.h"
 #include "record/kernel/native_probe.h"
 #include "record/kernel/native_rows.h"
 #include "slurp.h"
@@ -299,6 +301,45 @@ static void check_variant(const struct native_code *code, const struct ev_format
 	free_objects();
 }
 
+/* ---- masks ----------------------------------------------------------------------------------- */
+
+static uint64_t bytes_of(const uint64_t *mask, const struct ev_field *f)
+{
+	uint64_t set = 0;
+
+	for (uint32_t at = f->offset; at < f->offset + f->size; at++)
+		set += ((const uint8_t *)mask)[at] == 0xff;
+	return set;
+}
+
+/* Which fields of an event a check takes for wrong if they differ. */
+static void check_masks(const struct native_event *e, const struct ev_format *fmt)
+{
+	struct native_check c;
+	uint32_t all = 0, set = 0;
+
+	assert_int_equal(native_masks__make(e, fmt, types, &c), 0);
+	assert_int_equal(c.sp_at, 152);
+	for (unsigned int i = 0; i < ev_format__nr_fields(fmt); i++) {
+		const struct ev_field *f = ev_format__field(fmt, i);
+		bool changes = strstr(f->name, "comm") || strstr(f->name, "prio") ||
+			       !strcmp(f->name, "prev_state") || !strcmp(f->name, "target_cpu");
+
+		if (f->is_common)
+			continue;
+		assert_int_equal(bytes_of(c.fields, f), f->size);
+		assert_int_equal(bytes_of(c.steady, f), changes ? 0 : f->size);
+		if (changes && f->kind == EV_FIELD_DATA_LOC)
+			assert_true(!c.steady_strings);
+		all += f->size;
+	}
+	for (size_t at = 0; at < NATIVE_MAX_FIXED; at++)
+		set += ((const uint8_t *)c.fields)[at] == 0xff;
+	assert_int_equal(set, all);
+	if (!strcmp(e->event, "irq_handler_entry"))
+		assert_true(c.steady_strings == UINT64_MAX);
+}
+
 /* ---- the kernels ----------------------------------------------------------------------------- */
 
 static const struct kernel {
@@ -330,6 +371,7 @@ static void check_event(const struct kernel *k, const char *system, const char *
 		if (err)
 			fail_msg("%s: %s: %s", k->name, ev_format__name(fmt), why);
 		native_code__set_pages(&code, PAGES);
+		check_masks(code.event, fmt);
 		for (unsigned int variant = 0; variant < 4; variant++)
 			check_variant(&code, fmt, variant);
 	}

@@ -207,6 +207,7 @@ static void copy_others(void)
 	if (regs < 0)
 		errx(1, "the kernel has no struct pt_regs");
 	need((uint32_t)regs, 0);
+	mark_path((uint32_t)regs, "sp"); /* for checks */
 	copy((uint32_t)regs);
 	if (btf__find_by_name_kind(from, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0)
 		btf__add_func(to, "bpf_rdonly_cast", BTF_FUNC_GLOBAL, btf__add_func_proto(to, 0));

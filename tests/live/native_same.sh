@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The records that programs fill from a tracepoint's arguments are the kernel's, byte for byte, for
+# every event of the table that happens here.  What another CPU may change between the two programs
+# of one hit, such as the name of the task that is woken, is counted apart.
+# timeout: 1200
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+need_tracefs
+cd "$work" || exit 1
+
+cat >work.sh <<EOF
+"$PROG/pingpong" $(scale 20000 300 1000000) >/dev/null
+ping -q -i 0.01 -c $(scale 100 20 1000) 127.0.0.1 >/dev/null 2>&1
+i=0
+while [ \$i -lt $(scale 200 20 4000) ]; do
+	i=\$((i + 1))
+	"$PROG/sleeper" 2 >/dev/null
+	dd if=/dev/zero of=file bs=64k count=8 2>/dev/null
+	(true; false) | cat | sleep 0.001
+	[ -z "${LIVE_VM:-}" ] || echo >/dev/console # an interrupt of a device
+done
+exit 0
+EOF
+rc=0
+"$PROG/native_same" sh work.sh >out 2>err || rc=$?
+cat out err
+[ "$rc" -ne 77 ] || skip "$(tail -n 1 err)"
+[ "$rc" -eq 0 ] || fail "native_same ended with $rc"
+for event in sched_switch sched_wakeup sched_waking sched_wakeup_new sched_process_fork \
+	sched_process_exit sched_process_free sched_process_wait softirq_entry softirq_exit \
+	softirq_raise page_fault_user kmalloc kfree kmem_cache_free mm_page_alloc mm_page_free \
+	hrtimer_start hrtimer_cancel hrtimer_expire_entry hrtimer_expire_exit timer_init; do
+	agreed=$(sed -n "s/^$event \([0-9]*\) .*/\1/p" out)
+	[ "${agreed:-0}" -ge 10 ] || fail "${agreed:-no} records of $event agree"
+done
+"$PROG/native_same" --spoil kfree sh -c 'for i in 1 2 3 4 5; do true | cat; done' >spoilt && {
+	cat spoilt
+	fail "no wrong record of kfree is found"
+}
+grep -q '^kfree 0 [1-9][0-9]* 0 0 ' spoilt || fail "wrong records are right: $(grep kfree spoilt)"
+note "$(awk '!/^#/ { n += $2; changed += $4; missed += $6 }
+	END { print n, "records equal,", changed, "changed meanwhile,", missed, "alone" }' out)"
