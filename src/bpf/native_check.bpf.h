@@ -58,7 +58,7 @@ struct native_check_cpu {
 		barrier();                                                                         \
 		if (e_->size)                                                                      \
 			__sync_val_compare_and_swap(&e_->ctx, mark_, own_);                        \
-		else                                                                               \
+		else if (*(volatile u64 *)&e_->ctx == mark_) /* the record is our own */           \
 			__sync_fetch_and_add(&(counts)->unavailable, 1);                           \
 		*(volatile u8 *)&(c)->is_filling[id_] = 0;                                         \
 	})

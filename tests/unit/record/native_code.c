@@ -325,6 +325,73 @@ static void others(void **state)
 	btf__free(btf);
 }
 
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static uint8_t object[1 << 16];
+
+/* Executes the code of an event; its other arguments point to the object. */
+static void execute(const char *system, const char *event, struct native_machine *m)
+{
+	_cleanup_free_ char *text = format_with(event, NULL, NULL);
+	struct native_code code;
+	char why[NATIVE_WHY];
+
+	assert_int_equal(make(system, event, text, kernel_types, &code, why), 0);
+	m->task = (uintptr_t)object;
+	native_machine__run(m, &code);
+}
+
+/* What __trace_sched_switch_state() makes of preemption and state. */
+static void states(void **state)
+{
+	static const struct {
+		uint32_t preempt, state;
+		int64_t want; /* -1: the record is unavailable */
+	} rows[] = {
+		{ 0, 0, 0 },	  { 0, 1, 1 },		{ 0, 2, 2 },	   { 0, 0x402, 0x80 },
+		{ 0, 0x400, 0 },  { 0, 0x2001, 1 },	{ 0, 0x48, 0x40 }, { 0, 0x80, 0 },
+		{ 1, 1, 0x100 },  { 1, 0x8000, 0x100 }, { 0, 0x8000, -1 }, { 0, 0x1002, -1 },
+		{ 0, 0x4002, 2 },
+	};
+
+	memset(object, 0, sizeof(object));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct native_machine m = { .args = { rows[i].preempt, (uintptr_t)object,
+						      (uintptr_t)object, rows[i].state },
+					    .nr_args = 4 };
+		int64_t got;
+
+		execute("sched", "sched_switch", &m);
+		memcpy(&got, m.rec + 32, sizeof(got));
+		assert_int_equal(m.size, rows[i].want < 0 ? 0 : 64);
+		if (rows[i].want >= 0)
+			assert_int_equal(got, rows[i].want);
+	}
+}
+
+/* A name that does not fit, or cannot be read, makes the record unavailable. */
+static void names(void **state)
+{
+	static const size_t lengths[] = { 0, 1, 126, 127, 128, 1000 };
+	int id = btf__find_by_name_kind(kernel_types, "irqaction", BTF_KIND_STRUCT);
+	struct native_machine m = { .args = { 5, (uintptr_t)object }, .nr_args = 2 };
+	char *name = (char *)object + 4096;
+	struct native_place p;
+
+	assert_int_equal(native_types__member(kernel_types, (uint32_t)id, "name", &p), 0);
+	memset(object, 0, sizeof(object));
+	memcpy(object + p.off[0], &name, sizeof(name));
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		memset(name, 'n', lengths[i]);
+		name[lengths[i]] = '\0';
+		execute("irq", "irq_handler_entry", &m);
+		assert_int_equal(m.size, lengths[i] < 127 ? 16 + lengths[i] + 1 : 0);
+	}
+	memcpy(object + p.off[0], &(uintptr_t){ 16 }, sizeof(uintptr_t));
+	execute("irq", "irq_handler_entry", &m);
+	assert_int_equal(m.size, 0);
+}
+
 /* ---- the hole -------------------------------------------------------------------------------- */
 
 static void holes(void **state)
@@ -419,10 +486,10 @@ static void random_format(struct strbuf *b, const struct native_event *e)
 
 static void random_formats(void **state)
 {
-	static uint8_t object[1 << 16];
 	unsigned int made = 0, refused = 0, i;
 	char *print;
 
+	memset(object, 0, sizeof(object));
 	for (i = 0; i < 60000; i++) {
 		const struct native_event *e = native_rows__get(below(11));
 		_cleanup_(strbuf__free) struct strbuf text = { 0 };
@@ -460,7 +527,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(fields),     cmocka_unit_test(bounds),
 		cmocka_unit_test(texts),      cmocka_unit_test(unknown),
 		cmocka_unit_test(prototypes), cmocka_unit_test(members),
-		cmocka_unit_test(others),     cmocka_unit_test(holes),
+		cmocka_unit_test(others),     cmocka_unit_test(states),
+		cmocka_unit_test(names),      cmocka_unit_test(holes),
 		cmocka_unit_test(pages),      cmocka_unit_test(random_formats),
 	};
 
