@@ -23,5 +23,6 @@ struct native_check {
 	__wire_u64 unavailable; /* the program could not fill the record */
 	__wire_u64 missed; /* hits of which one of the two records was not there */
 };
+static_assert(sizeof(struct native_check) == 336, "native_check has no hidden padding");
 
 #endif /* NATIVE_CHECK_H */

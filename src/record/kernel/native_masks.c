@@ -38,6 +38,8 @@ int native_masks__make(const struct native_event *e, const struct ev_format *fmt
 	struct native_check c = { .steady_strings = ~0ull };
 	int id = btf__find_by_name_kind(btf, "pt_regs", BTF_KIND_STRUCT);
 	struct native_place sp;
+	uint32_t fixed = ev_format__fixed_size(fmt);
+	bool has_strings = false;
 	unsigned int i;
 
 	if (id < 0 || native_types__member(btf, (uint32_t)id, "sp", &sp))
@@ -54,6 +56,13 @@ int native_masks__make(const struct native_event *e, const struct ev_format *fmt
 			set_bytes(c.steady, f->offset, f->size);
 		else if (f->kind == EV_FIELD_DATA_LOC)
 			c.steady_strings = 0;
+		has_strings |= f->kind == EV_FIELD_DATA_LOC;
+	}
+	/* strings follow the fields at once */
+	if (has_strings && fixed < NATIVE_MAX_FIXED) {
+		set_bytes(c.fields, fixed, NATIVE_MAX_FIXED - fixed);
+		if (c.steady_strings)
+			set_bytes(c.steady, fixed, NATIVE_MAX_FIXED - fixed);
 	}
 	*ret_check = c;
 	return 0;

@@ -316,7 +316,8 @@ static uint64_t bytes_of(const uint64_t *mask, const struct ev_field *f)
 static void check_masks(const struct native_event *e, const struct ev_format *fmt)
 {
 	struct native_check c;
-	uint32_t all = 0, set = 0;
+	uint32_t all = 0, set = 0, fixed = ev_format__fixed_size(fmt);
+	bool has_strings = false, are_steady = true;
 
 	assert_int_equal(native_masks__make(e, fmt, types, &c), 0);
 	assert_int_equal(c.sp_at, 152);
@@ -329,15 +330,20 @@ static void check_masks(const struct native_event *e, const struct ev_format *fm
 			continue;
 		assert_int_equal(bytes_of(c.fields, f), f->size);
 		assert_int_equal(bytes_of(c.steady, f), changes ? 0 : f->size);
-		if (changes && f->kind == EV_FIELD_DATA_LOC)
-			assert_true(!c.steady_strings);
+		has_strings |= f->kind == EV_FIELD_DATA_LOC;
+		are_steady &= f->kind != EV_FIELD_DATA_LOC || !changes;
 		all += f->size;
 	}
-	for (size_t at = 0; at < NATIVE_MAX_FIXED; at++)
+	for (uint32_t at = 0; at < fixed; at++)
 		set += ((const uint8_t *)c.fields)[at] == 0xff;
 	assert_int_equal(set, all);
-	if (!strcmp(e->event, "irq_handler_entry"))
-		assert_true(c.steady_strings == UINT64_MAX);
+	/* all that is behind the fields belongs to the strings */
+	for (uint32_t at = fixed; at < NATIVE_MAX_FIXED; at++) {
+		assert_int_equal(((const uint8_t *)c.fields)[at], has_strings ? 0xff : 0);
+		assert_int_equal(((const uint8_t *)c.steady)[at],
+				 has_strings && are_steady ? 0xff : 0);
+	}
+	assert_true(c.steady_strings == (are_steady ? UINT64_MAX : 0));
 }
 
 /* ---- the kernels ----------------------------------------------------------------------------- */
