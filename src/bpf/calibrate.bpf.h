@@ -51,6 +51,22 @@ int calibrate(void *ctx)
 	return 1;
 }
 
+/* The same for programs of type raw_tp, which are called in another way. */
+u32 calibrate_raw_preempt = 0, calibrate_raw_migrate = 0, calibrate_raw_runs = 0;
+
+SEC("raw_tp/task_rename")
+int calibrate_raw(void *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	if ((u32)bpf_get_current_pid_tgid() != calibrate_tid)
+		return 0;
+	calibrate_raw_preempt = compat_percpu_u32(percpu_preempt_count) & 0xff;
+	calibrate_raw_migrate = task->migration_disabled;
+	calibrate_raw_runs++;
+	return 0;
+}
+
 /*
  * On signal:signal_generate, for a signal from the recorder to itself, which is pending then.  A
  * raw tracepoint, because it is detached without a grace period.

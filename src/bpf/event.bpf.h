@@ -11,8 +11,12 @@
 #include "state.bpf.h"
 #include "user_stack.bpf.h"
 
-/* Fills struct trace_entry as the kernel's tracing_gen_ctx() does. */
-static __always_inline void common_fields(struct scratch *s, const struct task_struct *task)
+/*
+ * Fills struct trace_entry as the kernel's tracing_gen_ctx() does.  The bases are what the program
+ * sees in plain task context.
+ */
+static __always_inline void common_fields_from(struct scratch *s, const struct task_struct *task,
+					       u32 preempt_from, u32 migrate_from)
 {
 	u32 count = compat_percpu_u32(percpu_preempt_count), preempt = count & 0xff, migrate;
 	int off = compat_irqs_off();
@@ -36,13 +40,18 @@ static __always_inline void common_fields(struct scratch *s, const struct task_s
 		flags |= EVENT_FLAG_NMI;
 	if ((count & SOFTIRQ_MASK) > SOFTIRQ_SERVING)
 		flags |= EVENT_FLAG_BH_OFF;
-	preempt = preempt > preempt_base ? preempt - preempt_base : 0;
+	preempt = preempt > preempt_from ? preempt - preempt_from : 0;
 	migrate = task->migration_disabled;
-	migrate = migrate > migrate_base ? migrate - migrate_base : 0;
+	migrate = migrate > migrate_from ? migrate - migrate_from : 0;
 	s->ev.common_flags = flags;
 	s->ev.common_preempt_count = (preempt > 15 ? 15 : preempt) | (migrate > 15 ? 15 : migrate)
 									     << 4;
 	s->ev.common_pid = s->tid;
+}
+
+static __always_inline void common_fields(struct scratch *s, const struct task_struct *task)
+{
+	common_fields_from(s, task, preempt_base, migrate_base);
 }
 
 /*
@@ -259,27 +268,19 @@ static __always_inline bool armed(void)
 }
 
 /*
- * Decides by CPU and running task whether to record the event.  Returns its counters, or NULL: the
- * event is not recorded and has been counted as filtered.  *ret_excluded: 0, or the running task is
- * not selected, but the event may name a task that is; if it does not, this counter is to be
- * incremented.
+ * Decides by CPU and running task whether to record the event; false: it is not recorded and has
+ * been counted as filtered.  *ret_excluded: 0, or the running task is not selected, but the event
+ * may name a task that is; if it does not, this counter is to be incremented.
  */
-static __always_inline struct event_counts *event_wanted(u32 event, const struct task_struct *task,
-							 struct event_desc **ret_desc,
-							 u32 *ret_excluded)
+static __always_inline bool event_chosen(struct event_counts *c, const struct event_desc *d,
+					 u32 event, const struct task_struct *task,
+					 u32 *ret_excluded)
 {
 	u32 tid = task->pid, by = selections, excluded;
-	struct event_counts *c;
 
-	c = event_counts(event);
-	if (!c)
-		return NULL;
-	*ret_desc = bpf_map_lookup_elem(&descs, &event);
-	if (!*ret_desc)
-		return NULL;
 	if (by & WIRE_SELECT_CPUS && !cpu_selected()) {
 		bump(c, STK_C_FILTERED_CPU);
-		return NULL;
+		return false;
 	}
 	/* Events in interrupts that hit the recorder are not its own. */
 	if (!(by & WIRE_SELECT_IDS) && is_self(tid, task->tgid) &&
@@ -289,10 +290,25 @@ static __always_inline struct event_counts *event_wanted(u32 event, const struct
 		excluded = task_excluded(by, task, tid);
 	*ret_excluded = excluded;
 	/* With selected tasks, an event of the recorder may name one of them. */
-	if (excluded && (!(by & WIRE_SELECT_TASKS) || !(*ret_desc)->nr_pids)) {
+	if (excluded && (!(by & WIRE_SELECT_TASKS) || !d->nr_pids)) {
 		bump(c, excluded);
-		return NULL;
+		return false;
 	}
+	return true;
+}
+
+/* The same with the counters and the description of the event; NULL: it is not recorded. */
+static __always_inline struct event_counts *event_wanted(u32 event, const struct task_struct *task,
+							 struct event_desc **ret_desc,
+							 u32 *ret_excluded)
+{
+	struct event_counts *c = event_counts(event);
+
+	if (!c)
+		return NULL;
+	*ret_desc = bpf_map_lookup_elem(&descs, &event);
+	if (!*ret_desc || !event_chosen(c, *ret_desc, event, task, ret_excluded))
+		return NULL;
 	return c;
 }
 

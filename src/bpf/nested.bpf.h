@@ -27,7 +27,7 @@ static __always_inline void hand_over(void *ctx, u32 event, struct event_counts 
 		if (__sync_val_compare_and_swap(&h[i].ctx, 0, (u64)ctx))
 			continue;
 		h[i].event = event;
-		bpf_tail_call(ctx, &tails, 0);
+		bpf_tail_call(ctx, &tails, WIRE_TAIL_NESTED);
 		h[i].ctx = 0;
 		break;
 	}
@@ -107,7 +107,7 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 	u64 ts = now();
 
 	if (!h) {
-		bpf_tail_call(ctx, &tails, 0);
+		bpf_tail_call(ctx, &tails, WIRE_TAIL_NESTED);
 		return 0;
 	}
 	for (i = 0; i < MAX_HANDOVERS; i++) {

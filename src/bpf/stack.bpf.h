@@ -261,6 +261,20 @@ static __always_inline int stack_verify(void *ctx, struct scratch *s, struct eve
 }
 
 /*
+ * Whether the stack is remembered and not due for a check: sets s->kstack and counts it.  False:
+ * call kernel_stack().
+ */
+static __always_inline bool kernel_stack_known(void *ctx, struct scratch *s, struct event_counts *c,
+					       enum kwalk_start start)
+{
+	if (!kwalk_begin(ctx, &s->walk, start) || !stack_recall(s, start) ||
+	    kwalk_due(c->c[STK_C_WALK_REMEMBERED]))
+		return false;
+	bump(c, STK_C_WALK_REMEMBERED); /* no other counter, see kernel_stack() */
+	return true;
+}
+
+/*
  * Walks the kernel stack and stores it; marker: 1 if s->words[0] is a marker.  Inline, because only
  * the main program may pass its context to bpf_get_stack().
  */

@@ -41,6 +41,7 @@ struct wire_ctl ctl = {};
 u64 walk_ended = 0; /* time at which a walked stack differed from the kernel's; 0: never */
 /* preempt_count() and migration_disabled as seen by a program in plain task context. */
 u32 preempt_base = 0, migrate_base = 0;
+u32 raw_preempt_base = 0, raw_migrate_base = 0; /* the same for native.bpf.h */
 /* Masks of thread_info.flags: reschedule, reschedule lazily; 0: unknown, or the kernel has none. */
 u64 tif_resched = 0, tif_lazy = 0;
 
@@ -75,6 +76,7 @@ struct scratch {
 	u32 marks; /* STK_MARK_... */
 	u32 kstack; /* stack map id or WIRE_STACK_... */
 	u32 size; /* of the record, struct trace_entry included */
+	u32 excluded; /* see event_wanted() */
 	u64 walked; /* the program walked the stack and has not compared it with the kernel's */
 	u64 tracer_start; /* text of the tracer, whose frames are removed */
 	u32 tracer_len;
@@ -117,8 +119,10 @@ ARRAY_MMAPABLE(syscall_events, 2 * WIRE_MAX_SYSCALLS, u32);
 
 ARRAY(tasks, WIRE_TASK_SLOTS, struct task_slot);
 
+/* By slot: the context of the event that native.bpf.h has in it; 0: none. */
 struct cpu_scratch {
 	u32 busy[1 << LOG2_SCRATCHES];
+	u64 ctx[1 << LOG2_SCRATCHES];
 	struct scratch slot[1 << LOG2_SCRATCHES];
 };
 ARRAY(scratches, 1, struct cpu_scratch);
@@ -132,7 +136,7 @@ ARRAY(handovers, 1, struct handover[MAX_HANDOVERS]);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, WIRE_NR_TAILS);
 	__type(key, u32);
 	__type(value, u32);
 } tails SEC(".maps");

@@ -49,6 +49,16 @@ typedef __s64 __wire_s64;
 #define WIRE_COUNT_EVENT 0x57ac0de /* in the counter program: replaced by the index of the event */
 #define WIRE_ENTRY_HOLES 8 /* parts of the entry text that are not interrupt entries */
 
+/* Programs that others go on with by a tail call. */
+enum wire_tail {
+	WIRE_TAIL_NESTED, /* see src/bpf/nested.bpf.h */
+	WIRE_TAIL_FILTER, /* the others: see src/bpf/native.bpf.h */
+	WIRE_TAIL_END,
+	WIRE_TAIL_SLOW,
+	WIRE_TAIL_USER,
+	WIRE_NR_TAILS,
+};
+
 enum rec_clock { REC_CLOCK_MONO, REC_CLOCK_BOOT, REC_CLOCK_TAI };
 
 /* Values of a ring record's stack fields that are not stack map ids. */

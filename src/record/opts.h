@@ -24,6 +24,12 @@ enum rec_kernel_unwind {
 	REC_UNWIND_KERNEL, /* by the kernel */
 };
 
+/* Who fills the records of tracepoints. */
+enum rec_fields {
+	REC_FIELDS_KERNEL, /* the kernel, by perf */
+	REC_FIELDS_NATIVE, /* the recorder's programs, for the events that they can fill */
+};
+
 struct recorder_opts {
 	enum rec_backend backend;
 	const char *output; /* "-": standard output */
@@ -34,6 +40,7 @@ struct recorder_opts {
 	unsigned int sample_event; /* index in events */
 	bool sample_cycles, keep_idle, include_self, kernel_stacks, fsync;
 	enum rec_kernel_unwind kernel_unwind;
+	enum rec_fields fields;
 	bool user_stacks;
 	bool user_stacks_required; /* required: fail if unavailable */
 	bool user_fp_only; /* unwind by frame pointers only */

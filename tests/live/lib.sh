@@ -4,7 +4,7 @@
 # file and exits with 0 (passed), 77 (skipped, the reason is in $LIVE_REASON) or anything else
 # (failed).  run.sh sets STACKONCE (the command), PROG (directory of the workloads), LIVE (this
 # directory) and LIVE_VM (not empty in a virtual machine without hardware virtualization, where
-# loads must be small).
+# loads must be small).  LIVE_FIELDS is the value of --fields for recordings, if it is set.
 
 # shellcheck source=tests/process.sh
 . "$LIVE/../process.sh"
@@ -127,7 +127,7 @@ new_instance()
 # record ARGS...: makes a recording, which must succeed; on failure its messages are shown.
 record()
 {
-	"$STACKONCE" record -q "$@" >"$work/record.out" 2>"$work/record.err" || {
+	"$STACKONCE" record -q ${LIVE_FIELDS:+--fields "$LIVE_FIELDS"} "$@" >"$work/record.out" 2>"$work/record.err" || {
 		rc=$?
 		cat "$work/record.out" "$work/record.err"
 		fail "record $* ended with $rc"
@@ -139,7 +139,7 @@ record()
 # be frequent.
 record_bg()
 {
-	"$STACKONCE" record -q "$@" >"$work/record_bg.out" 2>"$work/record_bg.err" &
+	"$STACKONCE" record -q ${LIVE_FIELDS:+--fields "$LIVE_FIELDS"} "$@" >"$work/record_bg.out" 2>"$work/record_bg.err" &
 	recorder=$!
 	test_pids="$test_pids $recorder"
 	out=trace.stk

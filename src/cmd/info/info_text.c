@@ -42,6 +42,7 @@ static const struct {
 	{ "Left out", "events.left_out", "%" },
 	{ "Uncounted", "events.uncounted",
 	  "the number of calls of % that the kernel dropped is unknown" },
+	{ "Native", "events.native", "% by one program each; the kernel counts what that misses" },
 	{ "Missing", "metadata.left_out", "%" },
 	{ "Imported", "source", "%" },
 	{ "Imported", "import.map", "from %" },

@@ -62,6 +62,10 @@ static int choose_backend(struct record_options *o)
 		log_err(0, "ORC unwinding needs BPF: with ftrace, use --kernel-unwind kernel");
 		return CMD_FAILURE;
 	}
+	if (o->rec.fields == REC_FIELDS_NATIVE) {
+		log_err(0, "--fields native needs BPF: the kernel fills the records of ftrace");
+		return CMD_FAILURE;
+	}
 	if (o->nr_cgroups || o->rec.nr_uids) {
 		log_err(0, "%s needs BPF: ftrace selects tasks by their ids only, with -p",
 			o->nr_cgroups ? "--cgroup" : "--uid");

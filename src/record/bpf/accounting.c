@@ -112,6 +112,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 			.misses = p->attached[i].misses,
 			.nr_cpus = p->nr_cpus,
 			.armed = is_armed,
+			.one_program = programs__is_native(p, i),
 			.returns = e->desc.flags & DESC_RETURN,
 		};
 		struct sample_sums sums = { 0 };

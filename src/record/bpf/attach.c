@@ -48,17 +48,14 @@ void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
 	e->desc.tracer_len = sym.size;
 }
 
-/* Each event has its own copy, because the kernel has one recursion guard for each program. */
-int attach__load_counter(const struct bpf_program *count, int type, unsigned int event,
-			 const struct bpf_prog_load_opts *opts)
+int attach__copy(const struct bpf_program *prog, unsigned int event, struct bpf_insn **ret_insns)
 {
-	size_t nr = bpf_program__insn_cnt(count), i, patched = 0;
+	size_t nr = bpf_program__insn_cnt(prog), i, patched = 0;
 	_cleanup_free_ struct bpf_insn *insns = malloc(nr * sizeof(*insns));
-	int fd;
 
 	if (!insns)
 		return -ENOMEM;
-	memcpy(insns, bpf_program__insns(count), nr * sizeof(*insns));
+	memcpy(insns, bpf_program__insns(prog), nr * sizeof(*insns));
 	for (i = 0; i < nr; i++) {
 		if (insns[i].imm == WIRE_COUNT_EVENT &&
 		    ((BPF_CLASS(insns[i].code) == BPF_ALU && BPF_OP(insns[i].code) == BPF_MOV) ||
@@ -69,7 +66,19 @@ int attach__load_counter(const struct bpf_program *count, int type, unsigned int
 	}
 	if (patched != 1)
 		return -EPROTO;
-	fd = bpf_prog_load(type, "stk_count", "GPL", insns, nr, opts);
+	*ret_insns = take_ptr(insns);
+	return 0;
+}
+
+int attach__load_counter(const struct bpf_program *count, int type, unsigned int event,
+			 const struct bpf_prog_load_opts *opts)
+{
+	_cleanup_free_ struct bpf_insn *insns = NULL;
+	int err = attach__copy(count, event, &insns), fd;
+
+	if (err)
+		return err;
+	fd = bpf_prog_load(type, "stk_count", "GPL", insns, bpf_program__insn_cnt(count), opts);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -107,11 +116,14 @@ static int attach_event(struct programs *p, unsigned int i)
 
 	if (bpf_program__fd(recorder) < 0)
 		recorder = p->skel->progs.record_filtered;
-	prog = attach__load_counter(p->skel->progs.count, BPF_PROG_TYPE_RAW_TRACEPOINT, i, NULL);
+	prog = programs__is_native(p, i) ?
+		       native__load_front(p, i) :
+		       attach__load_counter(p->skel->progs.count, BPF_PROG_TYPE_RAW_TRACEPOINT, i,
+					    NULL);
 	if (prog < 0)
 		return prog;
 	err = attach_counter(a, e->name, prog);
-	if (!err)
+	if (!err && !programs__is_native(p, i))
 		err = attach_recorder(a, recorder, e->system, e->name, i);
 	if (err)
 		detach(a);

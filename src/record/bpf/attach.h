@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+struct bpf_insn;
 struct bpf_prog_load_opts;
 struct bpf_program;
 struct ksyms;
@@ -15,6 +16,11 @@ struct rec_event;
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e);
 
 int attach__all(struct programs *p);
+/*
+ * The instructions of a program's copy for an event; the caller frees them.  Each event has a copy
+ * of its own, because the kernel has one recursion guard for each program.
+ */
+int attach__copy(const struct bpf_program *prog, unsigned int event, struct bpf_insn **ret_insns);
 /* Loads a copy of the counter program for an event; returns its descriptor or a negative errno. */
 int attach__load_counter(const struct bpf_program *count, int type, unsigned int event,
 			 const struct bpf_prog_load_opts *opts);

@@ -380,8 +380,9 @@ static int unverified_meta(struct bpf_backend *b)
 	return err;
 }
 
-/* Writes for which events it is unknown whether the kernel dropped some. */
-static int write_uncounted(struct bpf_backend *b)
+/* Writes the names of the events that are so. */
+static int write_events(struct bpf_backend *b, const char *key,
+			bool (*is_so)(const struct programs *p, unsigned int event))
 {
 	const struct rec_events *l = b->opts->events;
 	struct strbuf text = { 0 };
@@ -389,11 +390,11 @@ static int write_uncounted(struct bpf_backend *b)
 	int err = 0;
 
 	for (i = 0; i < l->nr; i++)
-		if (programs__lacks_counter(b->programs, i))
+		if (is_so(b->programs, i))
 			strbuf__printf(&text, "%s%s:%s", text.len ? ", " : "", l->v[i].system,
 				       l->v[i].name);
 	if (text.len || strbuf__failed(&text))
-		err = meta__text(b->w, "events.uncounted", &text);
+		err = meta__text(b->w, key, &text);
 	strbuf__free(&text);
 	return err;
 }
@@ -410,7 +411,8 @@ static int bpf_finish(struct backend *base)
 			 text__count(ds.unresolved, "stack").s);
 	err = finish_files(b);
 	err = err ?: unverified_meta(b);
-	err = err ?: write_uncounted(b);
+	err = err ?: write_events(b, "events.uncounted", programs__lacks_counter);
+	err = err ?: write_events(b, "events.native", programs__is_native);
 	return err;
 }
 

@@ -47,6 +47,14 @@ static uint64_t complete_armed(const struct balance *b, uint64_t *c)
 	return unseen;
 }
 
+static uint64_t complete_one_program(const struct balance *b, uint64_t *c)
+{
+	c[STK_C_HAPPENED] += b->misses;
+	c[STK_C_LOST_NESTED] += b->misses;
+	c[STK_C_LOST_UNKNOWN] += b->more + b->less;
+	return b->misses + b->more;
+}
+
 static uint64_t complete_final(const struct balance *b, uint64_t *c)
 {
 	uint64_t more = b->more, less = b->less, misses = b->misses, moved, edge;
@@ -72,7 +80,9 @@ static uint64_t complete_final(const struct balance *b, uint64_t *c)
 
 uint64_t balance__complete(const struct balance *b, uint64_t *counters)
 {
-	return b->armed ? complete_armed(b, counters) : complete_final(b, counters);
+	if (b->armed)
+		return complete_armed(b, counters);
+	return b->one_program ? complete_one_program(b, counters) : complete_final(b, counters);
 }
 
 uint64_t balance__swallowed(uint64_t counted, uint64_t seen, uint64_t period)

@@ -16,6 +16,7 @@ struct balance {
 	uint64_t misses; /* calls that the kernel skipped because the counter was running already */
 	unsigned int nr_cpus;
 	bool armed; /* the counters were read while events happen */
+	bool one_program; /* the same one counts and records: it is never ahead of itself */
 	bool returns; /* the kernel follows a limited number of pending returns */
 };
 

@@ -112,10 +112,40 @@ static uint32_t backing_bit(uint32_t fmode_of_memfd)
 	return fmode_of_memfd & 1u << 25 ? 1u << 24 : 1u << 25;
 }
 
+/* Renames this thread to its name, for the programs on task:task_rename. */
+static void rename_to_same(void)
+{
+	char name[17] = "";
+
+	prctl(PR_GET_NAME, name);
+	prctl(PR_SET_NAME, name);
+}
+
+static int calibrate_raw(struct programs *p)
+{
+	const struct bpf_program *prog = p->skel->progs.calibrate_raw;
+	struct record_bpf__bss *bss = p->skel->bss;
+	struct bpf_link *link;
+
+	if (bpf_program__fd(prog) < 0)
+		return 0;
+	link = bpf_program__attach(prog);
+	if (!link)
+		return log_err(-errno, "attach a raw tracepoint program to task:task_rename");
+	rename_to_same();
+	bpf_link__destroy(link);
+	if (!bss->calibrate_raw_runs)
+		return log_why(-EIO, "calibrate: the raw tracepoint program on task:task_rename "
+				     "did not run");
+	bss->raw_preempt_base = bss->calibrate_raw_preempt;
+	bss->raw_migrate_base = bss->calibrate_raw_migrate;
+	return 0;
+}
+
 int programs__calibrate(struct programs *p)
 {
 	_cleanup_close_ int memfd = memfd_create("stackonce", MFD_CLOEXEC);
-	char name[17] = "";
+	int err;
 
 	if (memfd < 0)
 		return log_err(-errno, "create a memfd");
@@ -126,12 +156,12 @@ int programs__calibrate(struct programs *p)
 		bpf_program__attach_tracepoint(p->skel->progs.calibrate, "task", "task_rename");
 	if (!p->calibration)
 		return log_err(-errno, "attach to task:task_rename");
-	prctl(PR_GET_NAME, name);
-	prctl(PR_SET_NAME, name);
+	rename_to_same();
 	if (!p->skel->bss->calibrate_runs)
 		return log_why(-EIO, "calibrate: the BPF program on task:task_rename did not run");
 	p->skel->bss->fmode_backing = backing_bit(p->skel->bss->calibrate_fmode);
 	p->skel->bss->preempt_base = p->skel->bss->calibrate_preempt;
 	p->skel->bss->migrate_base = p->skel->bss->calibrate_migrate;
-	return find_resched_bits(p);
+	err = calibrate_raw(p);
+	return err ?: find_resched_bits(p);
 }

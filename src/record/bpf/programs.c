@@ -239,15 +239,26 @@ static int fill_maps(struct programs *p)
 	return err ? -errno : 0;
 }
 
+/* Programs that others call; to be called when all are loaded. */
 static int set_tails(const struct programs *p)
 {
 	const struct record_bpf *s = p->skel;
-	int nested = bpf_program__fd(s->progs.nested);
-	uint32_t zero = 0;
+	const struct bpf_program *const tails[WIRE_NR_TAILS] = {
+		[WIRE_TAIL_NESTED] = s->progs.nested,
+		[WIRE_TAIL_FILTER] = s->progs.native_filter,
+		[WIRE_TAIL_END] = s->progs.native_end,
+		[WIRE_TAIL_SLOW] = s->progs.native_slow,
+		[WIRE_TAIL_USER] = s->progs.native_user,
+	};
+	uint32_t i;
 
-	if (nested < 0 || !bpf_map_update_elem(bpf_map__fd(s->maps.tails), &zero, &nested, 0))
-		return 0;
-	return log_err(-errno, "fill the BPF maps");
+	for (i = 0; i < WIRE_NR_TAILS; i++) {
+		int fd = bpf_program__fd(tails[i]);
+
+		if (fd >= 0 && bpf_map_update_elem(bpf_map__fd(s->maps.tails), &i, &fd, 0))
+			return log_err(-errno, "fill the BPF maps");
+	}
+	return 0;
 }
 
 /* Reads which CPUs are online, a list like "0-3,8". */
@@ -343,6 +354,9 @@ static int load(struct programs *p)
 	if (err)
 		return err;
 	phases__part(p->opts->phases, "unwind rules of the kernel");
+	err = native__choose(p);
+	if (err)
+		return err;
 	programs__choose(p);
 	err = programs__plan_memory(p);
 	if (err)
@@ -525,6 +539,7 @@ void programs__free(struct programs *p)
 		attach__release(p);
 	release_maps(p);
 	free(p->unseen);
+	free(p->native);
 	free(p->online);
 	free(p->prepared);
 	free(p);

@@ -24,8 +24,8 @@ typedef uint64_t u64;
 #define FILE_RING_BYTES (1u << 17) /* a CPU's ring of file events: room for some 100 */
 
 struct attached {
-	struct bpf_link *link; /* of the recorder, NULL for system calls */
-	int count_prog, count_link; /* descriptors of the counter, or -1 */
+	struct bpf_link *link; /* of the recorder; NULL: a native event */
+	int count_prog, count_link; /* descriptors of the counter or of the front, or -1 */
 	uint64_t misses_before, misses; /* of the counter: before arming, since then */
 	bool no_counter; /* a function probe without a counter */
 };
@@ -40,6 +40,7 @@ struct attached_probe {
 
 struct programs {
 	const struct recorder_opts *opts;
+	struct native_code *native; /* by event; without instructions: the kernel fills it */
 	bool user_stacks; /* requested and available */
 	struct record_bpf *skel;
 	struct parallel_load *parallel; /* of the skeleton's large programs */
@@ -101,6 +102,13 @@ void programs__free_rings(struct programs *p);
 int programs__prepare_walk(struct programs *p);
 /* After loading: fills the tables. */
 int programs__start_walk(struct programs *p);
+
+/* ---- native.c -------------------------------------------------------------------------------- */
+
+/* Before loading: decides which events are native, those with instructions in p->native. */
+int native__choose(struct programs *p);
+/* Loads the event's front; returns its descriptor or a negative errno. */
+int native__load_front(const struct programs *p, unsigned int event);
 
 /* ---- calibrate.c ----------------------------------------------------------------------------- */
 

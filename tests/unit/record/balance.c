@@ -127,6 +127,42 @@ static void test_moved(void **state)
 }
 
 /* An event that is being recorded has not happened yet: no edge, no error. */
+/*
+ * Where one program counts and records, the kernel's misses are all that it does not see itself,
+ * and any other difference is a bug, also one on each CPU or in both directions.
+ */
+static void test_one_program(void **state)
+{
+	struct balance b = begin(false, 3);
+
+	b.one_program = true;
+	cpu(&b, 10, 10);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 3);
+	assert_int_equal(sum[STK_C_HAPPENED], 20);
+	assert_int_equal(sum[STK_C_LOST_NESTED], 3);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 0);
+	assert_true(adds_up());
+
+	b = begin(false, 0);
+	b.one_program = true;
+	cpu(&b, 11, 10);
+	cpu(&b, 8, 7);
+	assert_int_equal(balance__complete(&b, sum), 2);
+	assert_int_equal(sum[STK_C_LOST_EDGE], 0);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 2);
+	assert_true(adds_up());
+
+	b = begin(false, 2);
+	b.one_program = true;
+	cpu(&b, 12, 10);
+	cpu(&b, 7, 9);
+	balance__complete(&b, sum);
+	assert_int_equal(sum[STK_C_LOST_NESTED], 2);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 4);
+	assert_false(adds_up());
+}
+
 static void test_under_way(void **state)
 {
 	struct balance b = begin(true, 0);
@@ -222,6 +258,7 @@ int main(void)
 		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_misses),
 		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_one_program),
 		cmocka_unit_test(test_under_way),
 		cmocka_unit_test(test_returns),
 		cmocka_unit_test(test_swallowed),

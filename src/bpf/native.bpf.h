@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The programs of an event whose record is filled from the tracepoint's arguments, without perf.
+ *
+ * The front, `native`, is of type raw_tp, and each event has its own copy of it: the kernel's guard
+ * against recursion belongs to a program, so it skips the front only where the event interrupts
+ * itself, and counts that.  The front counts that the event happened, fills the record with
+ * instructions that the recorder has made for the event (src/record/kernel/native_code.h), and goes
+ * on with one of the ends by a tail call.  All events share these:
+ *
+ *	native_filter	the event has a filter
+ *	native_end	its kernel stack is remembered
+ *	native_slow	its kernel stack is not remembered, or due for a check
+ *	native_user	user stacks
+ *
+ * Interrupts may bring other events to the same ends, so these find their slot by the address of
+ * the context, which lies in the frame of the caller; and they may not use the private stack per
+ * CPU that the kernel gives to programs of this type since 6.13 (7d1cd70d4b16).  It does not do so
+ * for a program that contains a tail call; therefore each of them has one.
+ */
+#ifndef NATIVE_BPF_H
+#define NATIVE_BPF_H
+
+#include "event.bpf.h"
+#include "native_hole.bpf.h"
+#include "nested.bpf.h"
+#include "select.bpf.h"
+#include "stack.bpf.h"
+
+/* A slot while an event is in it. */
+struct native_run {
+	struct scratch *s;
+	struct event_counts *c;
+	u64 *ctx;
+	u32 *busy;
+};
+
+static __always_inline void native_put(struct native_run *e)
+{
+	*(volatile u64 *)e->ctx = 0;
+	scratch_put(e->busy);
+}
+
+SEC("raw_tp")
+int native(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u32 event, excluded, cpu = bpf_get_smp_processor_id(), i;
+	struct native_run e;
+	struct event_desc *d;
+	struct cpu_scratch *slots;
+	u64 size;
+
+	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
+	if (!armed())
+		return 0;
+	e.c = event_counts(event);
+	d = bpf_map_lookup_elem(&descs, &event);
+	slots = bpf_map_lookup_elem(&scratches, &cpu);
+	if (!e.c || !d || !slots)
+		return 0;
+	bump(e.c, STK_C_HAPPENED);
+	if (!event_chosen(e.c, d, event, task, &excluded))
+		return 0;
+	i = scratch_claim(slots->busy, LOG2_SCRATCHES);
+	if (i >> LOG2_SCRATCHES) {
+		bump(e.c, STK_C_LOST_SCRATCH);
+		note_loss(e.c, now());
+		return 0;
+	}
+	e.s = &slots->slot[i];
+	e.busy = &slots->busy[i];
+	e.ctx = &slots->ctx[i];
+	event_start(e.s, task, event, now());
+	e.s->ev.common_type = d->common_type;
+	common_fields_from(e.s, task, raw_preempt_base, raw_migrate_base);
+	size = native_fill(&e.s->ev.common_type, ctx);
+	e.s->size = size ?: 8;
+	e.s->marks |= size ? 0 : STK_MARK_NO_FIELDS;
+	e.s->excluded = excluded;
+	if (excluded && !args_selected(ctx, d)) {
+		bump(e.c, excluded);
+		scratch_put(e.busy);
+		return 0;
+	}
+	if (excluded)
+		e.s->marks |= STK_MARK_NOT_SELECTED;
+	*(volatile u64 *)e.ctx = (u64)ctx;
+	if (d->flags & DESC_FILTER)
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_FILTER);
+	else
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_END);
+	/* never reached: the recorder has filled the table */
+	bump(e.c, STK_C_LOST_NESTED);
+	note_loss(e.c, e.s->ts);
+	native_put(&e);
+	return 0;
+}
+
+/* 0: these are the same, 1: they differ; without a branch, which would double what is verified. */
+static __always_inline u64 native_differ(u64 a, u64 b)
+{
+	u64 x = a ^ b;
+
+	return (x | -x) >> 63;
+}
+
+/* Finds the slot that the front filled; the last event of a CPU is most often in the first one. */
+static __always_inline bool native_resume(void *ctx, struct native_run *ret_run)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_scratch *slots = bpf_map_lookup_elem(&scratches, &cpu);
+	u64 i, own;
+
+	_Static_assert(LOG2_SCRATCHES == 2, "there are four slots to look at");
+	if (!slots)
+		return false;
+	asm volatile("%0 = %1" : "=r"(own) : "r"(ctx));
+	i = (1 - native_differ(*(volatile u64 *)&slots->ctx[1], own)) +
+	    (1 - native_differ(*(volatile u64 *)&slots->ctx[2], own)) * 2 +
+	    (1 - native_differ(*(volatile u64 *)&slots->ctx[3], own)) * 3;
+	asm volatile("" : "+r"(i));
+	i &= (1 << LOG2_SCRATCHES) - 1;
+	ret_run->ctx = &slots->ctx[i];
+	ret_run->busy = &slots->busy[i];
+	ret_run->s = &slots->slot[i];
+	ret_run->c = event_counts(ret_run->s->event);
+	return ret_run->c;
+}
+
+static __always_inline void native_write(struct native_run *e)
+{
+	if (event_write(e->s, e->c)) {
+		if (e->s->marks & STK_MARK_NO_FIELDS)
+			bump(e->c, STK_C_NO_FIELDS);
+		event_cost(e->c, e->s);
+	}
+	native_put(e);
+}
+
+/* Also where a tail call fails, which does not happen: the recorder has filled the table. */
+static __always_inline void native_lose(struct native_run *e)
+{
+	event_lost(e->c, STK_C_LOST_NESTED, e->s->ts);
+	native_put(e);
+}
+
+SEC("raw_tp")
+int native_user(void *ctx)
+{
+	struct native_run e;
+
+	if (!native_resume(ctx, &e)) {
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_USER);
+		return 0;
+	}
+	user_stack(e.s, e.c, !e.s->excluded);
+	native_write(&e);
+	return 0;
+}
+
+SEC("raw_tp")
+int native_slow(void *ctx)
+{
+	struct event_desc *d;
+	struct native_run e;
+
+	if (!native_resume(ctx, &e)) {
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);
+		return 0;
+	}
+	d = bpf_map_lookup_elem(&descs, &e.s->event);
+	if (d)
+		kernel_stack(ctx, e.s, e.c, d->tracer_start, d->tracer_len, 0, KWALK_RAW);
+	if (user_stacks) {
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_USER);
+		native_lose(&e);
+	} else {
+		e.s->ustack = WIRE_STACK_NONE;
+		native_write(&e);
+	}
+	return 0;
+}
+
+SEC("raw_tp")
+int native_end(void *ctx)
+{
+	struct native_run e;
+
+	if (!native_resume(ctx, &e)) {
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_END);
+		return 0;
+	}
+	e.s->kstack = WIRE_STACK_NONE;
+	if (kernel_stacks && !kernel_stack_known(ctx, e.s, e.c, KWALK_RAW)) {
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);
+		native_lose(&e);
+	} else if (user_stacks) {
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_USER);
+		native_lose(&e);
+	} else {
+		e.s->ustack = WIRE_STACK_NONE;
+		native_write(&e);
+	}
+	return 0;
+}
+
+SEC("raw_tp")
+int native_filter(void *ctx)
+{
+	struct event_desc *d;
+	struct native_run e;
+
+	if (!native_resume(ctx, &e)) {
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_FILTER);
+		return 0;
+	}
+	d = bpf_map_lookup_elem(&descs, &e.s->event);
+	if (e.s->marks & STK_MARK_NO_FIELDS) { /* the filter needs them */
+		native_lose(&e);
+		return 0;
+	}
+	if (d && event_passes(e.s, d, true)) {
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_END);
+		native_lose(&e);
+		return 0;
+	}
+	bump(e.c, STK_C_FILTERED_EXPR);
+	event_cost(e.c, e.s);
+	native_put(&e);
+	return 0;
+}
+
+#endif /* NATIVE_BPF_H */
