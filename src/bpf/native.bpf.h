@@ -23,9 +23,69 @@
 
 #include "event.bpf.h"
 #include "native_hole.bpf.h"
-#include "nested.bpf.h"
 #include "select.bpf.h"
 #include "stack.bpf.h"
+
+/*
+ * Where an event may interrupt its own front, as a page fault in the recorder's program that takes
+ * a user stack does, a second instance of the front is attached behind the first.  For each hit the
+ * kernel calls both, one after the other, with the same context, and skips the one that is running
+ * already.  The second must not record what the first has seen.  One word for each level of
+ * interrupts is enough to know that, because only higher levels can come between the two calls; a
+ * hit within the first front itself has the level of that, but another context, and leaves the word
+ * alone.  So the kernel's counts of skipped calls say what both missed: those of the first front
+ * less what the second has taken, and no more than those of the second.
+ */
+ARRAY_MMAPABLE(native_hits, 1, struct native_hits); /* event * nr_cpus + cpu */
+
+static __always_inline struct native_hits *native_hits_of(u32 event, u32 cpu)
+{
+	u32 key = event * nr_cpus + cpu;
+
+	/* without the level the second front would record what the first has recorded */
+	if (cpu >= WIRE_MAX_CPUS || !percpu_base[cpu])
+		return NULL;
+	return bpf_map_lookup_elem(&native_hits, &key);
+}
+
+/* Whether this hit is the other front's. */
+static __always_inline bool native_leaves(void *ctx, struct native_hits *h, u32 role)
+{
+	u64 *seen, own;
+
+	if (!h)
+		return role == WIRE_ROLE_SECOND;
+	seen = &h->seen[compat_context_level() & 3];
+	asm volatile("%0 = %1" : "=r"(own) : "r"(ctx));
+	if (role == WIRE_ROLE_FIRST) {
+		*(volatile u64 *)seen = own;
+		return false;
+	}
+	if (*(volatile u64 *)seen != own)
+		return false;
+	*(volatile u64 *)seen = 0;
+	return true;
+}
+
+/*
+ * Whether the event names a selected task.  The arguments are read by their address: the kernel
+ * does not attach a program that reads more arguments of its context than the tracepoint has.
+ */
+static __always_inline bool native_names_selected(void *ctx, const struct event_desc *d)
+{
+	u64 args, task;
+	u32 i;
+
+	asm volatile("%0 = %1" : "=r"(args) : "r"(ctx));
+	for (i = 0; i < 2; i++) {
+		if (!d->pid_arg[i])
+			continue;
+		task = kwalk_load(args + (d->pid_arg[i] - 1) * 8);
+		if (task && tid_selected(kwalk_load((u64) & ((struct task_struct *)task)->pid)))
+			return true;
+	}
+	return false;
+}
 
 /* A slot while an event is in it. */
 struct native_run {
@@ -45,13 +105,20 @@ SEC("raw_tp")
 int native(struct bpf_raw_tracepoint_args *ctx)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-	u32 event, excluded, cpu = bpf_get_smp_processor_id(), i;
+	u32 event, role, excluded, cpu = bpf_get_smp_processor_id(), i;
 	struct native_run e;
 	struct event_desc *d;
+	struct native_hits *hits = NULL;
 	struct cpu_scratch *slots;
 	u64 size;
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
+	asm volatile("%0 = %1" : "=r"(role) : "i"(WIRE_NATIVE_ROLE));
+	if (role) {
+		hits = native_hits_of(event, cpu);
+		if (native_leaves(ctx, hits, role))
+			return 0;
+	}
 	if (!armed())
 		return 0;
 	e.c = event_counts(event);
@@ -60,6 +127,8 @@ int native(struct bpf_raw_tracepoint_args *ctx)
 	if (!e.c || !d || !slots)
 		return 0;
 	bump(e.c, STK_C_HAPPENED);
+	if (role == WIRE_ROLE_SECOND && hits)
+		__sync_fetch_and_add(&hits->taken, 1);
 	if (!event_chosen(e.c, d, event, task, &excluded))
 		return 0;
 	i = scratch_claim(slots->busy, LOG2_SCRATCHES);
@@ -78,7 +147,7 @@ int native(struct bpf_raw_tracepoint_args *ctx)
 	e.s->size = size ?: 8;
 	e.s->marks |= size ? 0 : STK_MARK_NO_FIELDS;
 	e.s->excluded = excluded;
-	if (excluded && !args_selected(ctx, d)) {
+	if (excluded && !native_names_selected(ctx, d)) {
 		bump(e.c, excluded);
 		scratch_put(e.busy);
 		return 0;

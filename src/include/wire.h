@@ -47,6 +47,7 @@ typedef __s64 __wire_s64;
 #define WIRE_SYMBOL_LEN 256
 #define WIRE_ANCHORS 32
 #define WIRE_COUNT_EVENT 0x57ac0de /* in the counter program: replaced by the index of the event */
+#define WIRE_NATIVE_ROLE 0x57ac0d1 /* in the front of a native event: by enum wire_role */
 #define WIRE_ENTRY_HOLES 8 /* parts of the entry text that are not interrupt entries */
 
 /* Programs that others go on with by a tail call. */
@@ -57,6 +58,13 @@ enum wire_tail {
 	WIRE_TAIL_SLOW,
 	WIRE_TAIL_USER,
 	WIRE_NR_TAILS,
+};
+
+/* An event that may interrupt its own front has two of them. */
+enum wire_role {
+	WIRE_ROLE_ONLY,
+	WIRE_ROLE_FIRST,
+	WIRE_ROLE_SECOND, /* attached behind the first: records what the kernel skips that for */
 };
 
 enum rec_clock { REC_CLOCK_MONO, REC_CLOCK_BOOT, REC_CLOCK_TAI };
@@ -412,6 +420,13 @@ struct event_counts {
 	struct wire_loss loss;
 	__wire_u64 agreed; /* stacks walked when one last agreed with the kernel's */
 	__wire_u64 agreed_ts; /* time of that; 0: not yet */
+};
+
+/* The two fronts of a native event on one CPU, see src/bpf/native.bpf.h. */
+struct native_hits {
+	__wire_u64 seen[4]; /* by level of interrupts: context of what the first has seen last */
+	__wire_u64 taken; /* events that the second has counted, the first being skipped */
+	__wire_u64 pad[3];
 };
 
 struct task_slot {

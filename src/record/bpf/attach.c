@@ -48,26 +48,34 @@ void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
 	e->desc.tracer_len = sym.size;
 }
 
+int attach__set(struct bpf_insn *insns, size_t nr, int from, int to)
+{
+	size_t i, patched = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (insns[i].imm == from &&
+		    ((BPF_CLASS(insns[i].code) == BPF_ALU && BPF_OP(insns[i].code) == BPF_MOV) ||
+		     insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K))) {
+			insns[i].imm = to;
+			patched++;
+		}
+	}
+	return patched == 1 ? 0 : -EPROTO;
+}
+
 int attach__copy(const struct bpf_program *prog, unsigned int event, struct bpf_insn **ret_insns)
 {
-	size_t nr = bpf_program__insn_cnt(prog), i, patched = 0;
+	size_t nr = bpf_program__insn_cnt(prog);
 	_cleanup_free_ struct bpf_insn *insns = malloc(nr * sizeof(*insns));
+	int err;
 
 	if (!insns)
 		return -ENOMEM;
 	memcpy(insns, bpf_program__insns(prog), nr * sizeof(*insns));
-	for (i = 0; i < nr; i++) {
-		if (insns[i].imm == WIRE_COUNT_EVENT &&
-		    ((BPF_CLASS(insns[i].code) == BPF_ALU && BPF_OP(insns[i].code) == BPF_MOV) ||
-		     insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K))) {
-			insns[i].imm = event;
-			patched++;
-		}
-	}
-	if (patched != 1)
-		return -EPROTO;
-	*ret_insns = take_ptr(insns);
-	return 0;
+	err = attach__set(insns, nr, WIRE_COUNT_EVENT, event);
+	if (!err)
+		*ret_insns = take_ptr(insns);
+	return err;
 }
 
 int attach__load_counter(const struct bpf_program *count, int type, unsigned int event,
@@ -100,11 +108,42 @@ static int attach_recorder(struct attached *a, const struct bpf_program *prog, c
 
 static void detach(struct attached *a)
 {
+	closep(&a->second_link);
+	closep(&a->second_prog);
+	a->second_link = a->second_prog = -1;
 	bpf_link__destroy(a->link);
 	a->link = NULL;
 	closep(&a->count_link);
 	closep(&a->count_prog);
 	a->count_link = a->count_prog = -1;
+}
+
+static int attach_front(struct programs *p, unsigned int i, enum wire_role role, int *ret_prog,
+			int *ret_link)
+{
+	int prog = native__load_front(p, i, role);
+
+	if (prog < 0)
+		return prog;
+	*ret_prog = prog;
+	*ret_link = bpf_raw_tracepoint_open(p->opts->events->v[i].name, prog);
+	return *ret_link < 0 ? -errno : 0;
+}
+
+/* The kernel calls them in the order in which they were attached. */
+static int attach_fronts(struct programs *p, unsigned int i)
+{
+	struct attached *a = &p->attached[i];
+	bool two = native__has_second(p, i);
+	int err;
+
+	err = attach_front(p, i, two ? WIRE_ROLE_FIRST : WIRE_ROLE_ONLY, &a->count_prog,
+			   &a->count_link);
+	if (!err && two)
+		err = attach_front(p, i, WIRE_ROLE_SECOND, &a->second_prog, &a->second_link);
+	if (err)
+		detach(a);
+	return err;
 }
 
 static int attach_event(struct programs *p, unsigned int i)
@@ -116,14 +155,11 @@ static int attach_event(struct programs *p, unsigned int i)
 
 	if (bpf_program__fd(recorder) < 0)
 		recorder = p->skel->progs.record_filtered;
-	prog = programs__is_native(p, i) ?
-		       native__load_front(p, i) :
-		       attach__load_counter(p->skel->progs.count, BPF_PROG_TYPE_RAW_TRACEPOINT, i,
-					    NULL);
+	prog = attach__load_counter(p->skel->progs.count, BPF_PROG_TYPE_RAW_TRACEPOINT, i, NULL);
 	if (prog < 0)
 		return prog;
 	err = attach_counter(a, e->name, prog);
-	if (!err && !programs__is_native(p, i))
+	if (!err)
 		err = attach_recorder(a, recorder, e->system, e->name, i);
 	if (err)
 		detach(a);
@@ -174,6 +210,9 @@ static int attach_samples(struct programs *p)
 
 int attach__all(struct programs *p)
 {
+	static const struct attached none = {
+		.count_prog = -1, .count_link = -1, .second_prog = -1, .second_link = -1
+	};
 	struct rec_events *l = p->opts->events;
 	unsigned int i;
 	int err;
@@ -182,8 +221,8 @@ int attach__all(struct programs *p)
 	if (!p->attached)
 		return -ENOMEM;
 	for (i = 0; i < p->nr_events; i++)
-		p->attached[i] = (struct attached){ .count_prog = -1, .count_link = -1 };
-	p->sys_enter = p->sys_exit = (struct attached){ .count_prog = -1, .count_link = -1 };
+		p->attached[i] = none;
+	p->sys_enter = p->sys_exit = none;
 	if (recorder_opts__selects_tasks(p->opts)) {
 		p->follow = bpf_program__attach(p->skel->progs.follow);
 		if (!p->follow)
@@ -209,7 +248,7 @@ int attach__all(struct programs *p)
 
 		if (e->kind != STK_KIND_TRACEPOINT)
 			continue;
-		err = attach_event(p, i);
+		err = programs__is_native(p, i) ? attach_fronts(p, i) : attach_event(p, i);
 		if (err && !e->globbed)
 			return log_err(err, "attach to %s:%s", e->system, e->name);
 		if (err)
@@ -236,6 +275,8 @@ static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)
 		fds[nr++] = bpf_link__fd(a->link);
 	if (a->count_link >= 0)
 		fds[nr++] = a->count_link;
+	if (a->second_link >= 0)
+		fds[nr++] = a->second_link;
 	return nr;
 }
 
@@ -374,6 +415,10 @@ int attach__misses(struct programs *p)
 		if (err)
 			return err;
 		a->misses = misses - a->misses_before;
+		err = a->second_prog < 0 ? 0 : prog_misses(a->second_prog, &misses);
+		if (err)
+			return err;
+		a->second_misses = a->second_prog < 0 ? 0 : misses - a->second_before;
 	}
 	return function_misses(p);
 }
@@ -387,6 +432,8 @@ int attach__misses_start(struct programs *p)
 	for (i = 0; i < p->nr_events; i++) {
 		p->attached[i].misses_before = p->attached[i].misses;
 		p->attached[i].misses = 0;
+		p->attached[i].second_before = p->attached[i].second_misses;
+		p->attached[i].second_misses = 0;
 	}
 	for (i = 0; i < p->nr_probes && !err; i++)
 		if (p->probes[i].count_prog >= 0)

@@ -3,6 +3,7 @@
 #ifndef RECORD_ATTACH_H
 #define RECORD_ATTACH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct bpf_insn;
@@ -16,6 +17,8 @@ struct rec_event;
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e);
 
 int attach__all(struct programs *p);
+/* Replaces the one constant `from` in the instructions; -EPROTO: there is not exactly one. */
+int attach__set(struct bpf_insn *insns, size_t nr, int from, int to);
 /*
  * The instructions of a program's copy for an event; the caller frees them.  Each event has a copy
  * of its own, because the kernel has one recursion guard for each program.

@@ -25,6 +25,12 @@ void balance__add_cpu(struct balance *b, const uint64_t *c)
 	}
 }
 
+/* Calls that the kernel skipped and no other program counted. */
+static uint64_t missed(const struct balance *b)
+{
+	return b->misses - MIN(b->misses, b->taken);
+}
+
 /*
  * Balances counters that were read while events happen.  A difference that may be events in
  * progress is left to the next call.
@@ -33,9 +39,9 @@ static uint64_t complete_armed(const struct balance *b, uint64_t *c)
 {
 	uint64_t seen = balance__accounted(c), unseen, rest;
 
-	rest = b->more + b->misses;
+	rest = b->more + missed(b);
 	rest -= MIN(rest, b->less);
-	unseen = MIN(b->misses, rest);
+	unseen = MIN(missed(b), rest);
 	rest -= unseen;
 	c[STK_C_LOST_NESTED] += unseen;
 	if (b->returns && rest > CONTEXTS * b->nr_cpus) {
@@ -47,12 +53,26 @@ static uint64_t complete_armed(const struct balance *b, uint64_t *c)
 	return unseen;
 }
 
+/*
+ * Two instances of the program have two witnesses: the second cannot take more than the kernel
+ * skipped the first for, and both cannot miss more than it skipped the second for, but at the edges
+ * of the recording.
+ */
 static uint64_t complete_one_program(const struct balance *b, uint64_t *c)
 {
-	c[STK_C_HAPPENED] += b->misses;
-	c[STK_C_LOST_NESTED] += b->misses;
-	c[STK_C_LOST_UNKNOWN] += b->more + b->less;
-	return b->misses + b->more;
+	uint64_t lost = missed(b), known = lost, edge = 0;
+
+	if (b->two_instances) {
+		known = MIN(lost, b->second_misses);
+		edge = MIN(lost - known, (uint64_t)b->nr_cpus);
+		if (b->taken > b->misses + b->nr_cpus)
+			c[STK_C_LOST_UNKNOWN] += b->taken - b->misses;
+	}
+	c[STK_C_HAPPENED] += lost;
+	c[STK_C_LOST_NESTED] += known;
+	c[STK_C_LOST_EDGE] += edge;
+	c[STK_C_LOST_UNKNOWN] += lost - known - edge + b->more + b->less;
+	return lost + b->more;
 }
 
 static uint64_t complete_final(const struct balance *b, uint64_t *c)

@@ -16,6 +16,10 @@ struct balance {
 	uint64_t misses; /* calls that the kernel skipped because the counter was running already */
 	unsigned int nr_cpus;
 	bool armed; /* the counters were read while events happen */
+	/* by the second instance of the program that counts, if it has one */
+	uint64_t taken; /* events counted for which the first was skipped */
+	uint64_t second_misses; /* calls of it that the kernel skipped */
+	bool two_instances;
 	bool one_program; /* the same one counts and records: it is never ahead of itself */
 	bool returns; /* the kernel follows a limited number of pending returns */
 };

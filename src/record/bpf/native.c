@@ -26,7 +26,14 @@ static bool takes_stacks(const struct programs *p)
 	return !p->opts->kernel_stacks || (s->raw_at[0] && s->callers[KWALK_RUN].size);
 }
 
-static int make(const struct rec_event *e, struct btf *btf, struct native_code *ret_code)
+/* The two fronts of an event must know the level of interrupts. */
+static bool knows_levels(const struct programs *p)
+{
+	return p->skel->rodata->percpu_preempt_count;
+}
+
+static int make(const struct programs *p, const struct rec_event *e, struct btf *btf,
+		struct native_code *ret_code)
 {
 	_cleanup_free_ char *text = NULL;
 	char why[NATIVE_WHY] = "";
@@ -35,14 +42,40 @@ static int make(const struct rec_event *e, struct btf *btf, struct native_code *
 	if (!err)
 		err = native_code__make(e->system, e->name, e->fmt, text, btf,
 					native_code__reader(btf), ret_code, why);
-	/* an event that may interrupt itself needs a second instance to be counted and recorded */
-	if (!err && ret_code->event->nests)
-		err = -ENOENT;
+	if (!err && ret_code->event->nests && !knows_levels(p)) {
+		snprintf(why, sizeof(why), "preempt counts are unknown");
+		err = -EOPNOTSUPP;
+	}
 	if (err)
 		ret_code->nr = 0;
 	if (err == -EOPNOTSUPP)
 		log_debug("the kernel fills the records of %s:%s: %s", e->system, e->name, why);
 	return err == -EOPNOTSUPP || err == -ENOENT ? 0 : err;
+}
+
+bool programs__is_native(const struct programs *p, unsigned int event)
+{
+	return p->native && p->native[event].nr;
+}
+
+bool native__has_second(const struct programs *p, unsigned int event)
+{
+	return programs__is_native(p, event) && p->native[event].event->nests;
+}
+
+uint64_t native__taken(const struct programs *p, unsigned int event, unsigned int cpu)
+{
+	return __atomic_load_n(&p->hits[event * p->nr_cpus + cpu].taken, __ATOMIC_ACQUIRE);
+}
+
+static void size_maps(struct programs *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->nr_events; i++)
+		if (native__has_second(p, i))
+			bpf_map__set_max_entries(p->skel->maps.native_hits,
+						 p->nr_events * p->nr_cpus);
 }
 
 int native__choose(struct programs *p)
@@ -60,23 +93,23 @@ int native__choose(struct programs *p)
 		const struct rec_event *e = &p->opts->events->v[i];
 
 		if (e->kind == STK_KIND_TRACEPOINT)
-			err = make(e, btf, &p->native[i]);
+			err = make(p, e, btf, &p->native[i]);
 	}
-	return err ? log_err(err, "make the programs that fill records") : 0;
+	if (err)
+		return log_err(err, "make the programs that fill records");
+	size_maps(p);
+	return 0;
 }
 
-bool programs__is_native(const struct programs *p, unsigned int event)
-{
-	return p->native && p->native[event].nr;
-}
-
-int native__load_front(const struct programs *p, unsigned int event)
+int native__load_front(const struct programs *p, unsigned int event, enum wire_role role)
 {
 	const struct bpf_program *front = p->skel->progs.native;
 	_cleanup_free_ struct bpf_insn *insns = NULL;
 	size_t nr = bpf_program__insn_cnt(front);
 	int err = attach__copy(front, event, &insns), fd;
 
+	if (!err)
+		err = attach__set(insns, nr, WIRE_NATIVE_ROLE, role);
 	if (!err)
 		err = native_code__fill_hole(insns, nr, &p->native[event]);
 	if (err)

@@ -190,10 +190,12 @@ static int map_memories(struct programs *p)
 	p->pids = map_memory(s->maps.pids, 8, bpf_map__max_entries(s->maps.pids), &p->pids_len);
 	p->ring_pos = map_memory(s->maps.ring_positions, sizeof(struct wire_ring_pos), p->nr_cpus,
 				 &p->ring_pos_len);
+	p->hits = map_memory(s->maps.native_hits, sizeof(struct native_hits),
+			     bpf_map__max_entries(s->maps.native_hits), &p->hits_len);
 	if (p->user_stacks)
 		p->files = map_memory(s->maps.files, sizeof(struct wire_file), WIRE_FILE_ENTRIES,
 				      &p->files_len);
-	if (!p->counts || !p->pids || !p->ring_pos || (!p->files && p->user_stacks))
+	if (!p->counts || !p->pids || !p->ring_pos || !p->hits || (!p->files && p->user_stacks))
 		return -errno;
 	p->unseen = calloc(MAX(p->nr_events, 1u), sizeof(*p->unseen));
 	return p->unseen ? 0 : -ENOMEM;
@@ -457,6 +459,8 @@ static void release_maps(struct programs *p)
 		munmap(p->counts, p->counts_len);
 	if (p->pids)
 		munmap(p->pids, p->pids_len);
+	if (p->hits)
+		munmap(p->hits, p->hits_len);
 	if (p->files)
 		munmap(p->files, p->files_len);
 	if (p->ring_pos)

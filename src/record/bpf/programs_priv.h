@@ -27,6 +27,8 @@ struct attached {
 	struct bpf_link *link; /* of the recorder; NULL: a native event */
 	int count_prog, count_link; /* descriptors of the counter or of the front, or -1 */
 	uint64_t misses_before, misses; /* of the counter: before arming, since then */
+	int second_prog, second_link; /* of a native event's second front, or -1 */
+	uint64_t second_before, second_misses;
 	bool no_counter; /* a function probe without a counter */
 };
 
@@ -40,6 +42,8 @@ struct attached_probe {
 
 struct programs {
 	const struct recorder_opts *opts;
+	struct native_hits *hits; /* [event * nr_cpus + cpu], if an event has two fronts */
+	size_t hits_len;
 	struct native_code *native; /* by event; without instructions: the kernel fills it */
 	bool user_stacks; /* requested and available */
 	struct record_bpf *skel;
@@ -107,8 +111,12 @@ int programs__start_walk(struct programs *p);
 
 /* Before loading: decides which events are native, those with instructions in p->native. */
 int native__choose(struct programs *p);
-/* Loads the event's front; returns its descriptor or a negative errno. */
-int native__load_front(const struct programs *p, unsigned int event);
+/* Whether the event may interrupt its own front and so has two of them. */
+bool native__has_second(const struct programs *p, unsigned int event);
+/* Events of a CPU that the second front has counted. */
+uint64_t native__taken(const struct programs *p, unsigned int event, unsigned int cpu);
+/* Loads a front of the event; returns its descriptor or a negative errno. */
+int native__load_front(const struct programs *p, unsigned int event, enum wire_role role);
 
 /* ---- calibrate.c ----------------------------------------------------------------------------- */
 

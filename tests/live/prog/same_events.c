@@ -4,7 +4,7 @@
  * Both must have every event of the time that both cover, with the same task, fields and stacks;
  * the programs of the two recorders ran one after the other, so an event has two times, at most MS
  * apart, and an interrupt between them changes the order.  Prints for each event type how many
- * events are in both, and how many in only one of them; those without fields are left out.
+ * events are in both, and how many in only one of them; those without fields (bare) are left out.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ struct recording {
 static uint64_t most; /* ns between the two times of an event */
 static char *names[MAX_TYPES];
 static struct result {
-	uint64_t same, flags, only[2];
+	uint64_t same, flags, only[2], bare[2];
 } results[MAX_TYPES];
 
 static uint32_t type_of(const struct stk_event *e)
@@ -86,6 +86,8 @@ static uint64_t hash_of(struct stk_reader *r, const struct stk_event *e)
 	size_t len;
 
 	rec = stk_event__record(e, &len);
+	while (len > 8 && !rec[len - 1]) /* padding, where stack words followed in the ring */
+		len--;
 	hash = add(hash, ids, sizeof(ids));
 	hash = add(hash, &marks, sizeof(marks));
 	hash = add(hash, comm, strlen(comm));
@@ -113,8 +115,8 @@ static void print_event(struct stk_reader *r, const struct stk_event *e)
 	printf("\n");
 }
 
-/* Reads a recording; with `only`, prints those events of it instead. */
-static void read_all(struct recording *a, const struct seen *only)
+/* Reads a recording; with `only`, prints those events of it instead.  side: 0 or 1. */
+static void read_all(struct recording *a, int side, const struct seen *only)
 {
 	unsigned int shown[MAX_TYPES] = { 0 };
 	const struct stk_event *e;
@@ -127,8 +129,10 @@ static void read_all(struct recording *a, const struct seen *only)
 	while ((got = stk_reader__next(r, &e)) > 0) {
 		uint32_t type = type_of(e);
 
-		if (stk_event__marks(e) & STK_MARK_NO_FIELDS)
+		if (stk_event__marks(e) & STK_MARK_NO_FIELDS) {
+			results[type].bare[side] += !only;
 			continue;
+		}
 		if (only) {
 			if (!only[i].matched && only[i].ts > a->first && only[i].ts < a->last &&
 			    shown[type]++ < SHOWN) {
@@ -211,8 +215,8 @@ int main(int argc, char **argv)
 	most = strtoull(argv[1], NULL, 10) * 1000000;
 	a.path = argv[2];
 	b.path = argv[3];
-	read_all(&a, NULL);
-	read_all(&b, NULL);
+	read_all(&a, 0, NULL);
+	read_all(&b, 1, NULL);
 	if (!a.nr || !b.nr)
 		errx(1, "no events");
 	first = a.v[0].ts > b.v[0].ts ? a.v[0].ts : b.v[0].ts;
@@ -224,10 +228,10 @@ int main(int argc, char **argv)
 	count_unmatched(&b, 1);
 	for (uint32_t i = 0; i < MAX_TYPES && names[i]; i++)
 		printf("%s same %" PRIu64 " other_flags %" PRIu64 " only_a %" PRIu64
-		       " only_b %" PRIu64 "\n",
+		       " only_b %" PRIu64 " bare_a %" PRIu64 " bare_b %" PRIu64 "\n",
 		       names[i], results[i].same, results[i].flags, results[i].only[0],
-		       results[i].only[1]);
-	read_all(&a, a.v);
-	read_all(&b, b.v);
+		       results[i].only[1], results[i].bare[0], results[i].bare[1]);
+	read_all(&a, 0, a.v);
+	read_all(&b, 1, b.v);
 	return 0;
 }

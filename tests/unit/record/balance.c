@@ -153,6 +153,41 @@ static void test_one_program(void **state)
 	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 2);
 	assert_true(adds_up());
 
+	/* the second instance: has counted 6 of 8 that the first missed */
+	b = begin(false, 8);
+	b.one_program = b.two_instances = true;
+	b.taken = 6;
+	b.second_misses = 2;
+	cpu(&b, 16, 16);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 2);
+	assert_int_equal(sum[STK_C_HAPPENED], 25);
+	assert_int_equal(sum[STK_C_LOST_NESTED], 2);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 0);
+	assert_true(adds_up());
+
+	/* but it was skipped only twice, so it cannot have missed 8, not even at the edges */
+	b = begin(false, 8);
+	b.one_program = b.two_instances = true;
+	b.second_misses = 2;
+	cpu(&b, 16, 16);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 8);
+	assert_int_equal(sum[STK_C_LOST_NESTED], 2);
+	assert_int_equal(sum[STK_C_LOST_EDGE], 2);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 4);
+	assert_true(adds_up());
+
+	/* nor can it take what the first did not miss: it has recorded the same events again */
+	b = begin(false, 8);
+	b.one_program = b.two_instances = true;
+	b.taken = 11;
+	cpu(&b, 16, 16);
+	cpu(&b, 7, 7);
+	balance__complete(&b, sum);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 3);
+	assert_false(adds_up());
+
 	b = begin(false, 2);
 	b.one_program = true;
 	cpu(&b, 12, 10);
