@@ -125,12 +125,15 @@ static __always_inline u32 compat_percpu_u32(u32 offset)
 }
 
 /* As the kernel's interrupt_context_level(): 0 task, 1 softirq, 2 hardirq, 3 NMI. */
-static __always_inline u32 compat_context_level(void)
+static __always_inline u32 compat_level_of(u32 count)
 {
-	u32 count = compat_percpu_u32(percpu_preempt_count);
-
 	return !!(count & NMI_MASK) + !!(count & (NMI_MASK | HARDIRQ_MASK)) +
 	       !!(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_SERVING));
+}
+
+static __always_inline u32 compat_context_level(void)
+{
+	return compat_level_of(compat_percpu_u32(percpu_preempt_count));
 }
 
 /* Whether perf is busy in this context: it then drops a tracepoint before it calls any program. */

@@ -13,13 +13,12 @@
 
 /*
  * Fills struct trace_entry as the kernel's tracing_gen_ctx() does.  The bases are what the program
- * sees in plain task context.
+ * sees in plain task context; off: whether interrupts are off, as from compat_irqs_off().
  */
 static __always_inline void common_fields_from(struct scratch *s, const struct task_struct *task,
-					       u32 preempt_from, u32 migrate_from)
+					       u32 preempt_from, u32 migrate_from, int off)
 {
-	u32 count = compat_percpu_u32(percpu_preempt_count), preempt = count & 0xff, migrate;
-	int off = compat_irqs_off();
+	u32 count = preempt_count(), preempt = count & 0xff, migrate;
 	u8 flags = 0;
 
 	if (off > 0)
@@ -51,7 +50,7 @@ static __always_inline void common_fields_from(struct scratch *s, const struct t
 
 static __always_inline void common_fields(struct scratch *s, const struct task_struct *task)
 {
-	common_fields_from(s, task, preempt_base, migrate_base);
+	common_fields_from(s, task, preempt_base, migrate_base, compat_irqs_off());
 }
 
 /*

@@ -55,7 +55,7 @@ static __always_inline bool native_leaves(void *ctx, struct native_hits *h, u32 
 
 	if (!h)
 		return role == WIRE_ROLE_SECOND;
-	seen = &h->seen[compat_context_level() & 3];
+	seen = &h->seen[compat_level_of(preempt_count()) & 3];
 	asm volatile("%0 = %1" : "=r"(own) : "r"(ctx));
 	if (role == WIRE_ROLE_FIRST) {
 		*(volatile u64 *)seen = own;
@@ -87,6 +87,9 @@ static __always_inline bool native_names_selected(void *ctx, const struct event_
 	return false;
 }
 
+/* By event: where its stacks start, as found for the first one. */
+ARRAY(native_starts, 1, struct kwalk_raw_start);
+
 /* A slot while an event is in it. */
 struct native_run {
 	struct scratch *s;
@@ -105,7 +108,7 @@ SEC("raw_tp")
 int native(struct bpf_raw_tracepoint_args *ctx)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-	u32 event, role, excluded, cpu = bpf_get_smp_processor_id(), i;
+	u32 event, role, irqs, excluded, cpu = bpf_get_smp_processor_id(), i;
 	struct native_run e;
 	struct event_desc *d;
 	struct native_hits *hits = NULL;
@@ -114,6 +117,7 @@ int native(struct bpf_raw_tracepoint_args *ctx)
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
 	asm volatile("%0 = %1" : "=r"(role) : "i"(WIRE_NATIVE_ROLE));
+	asm volatile("%0 = %1" : "=r"(irqs) : "i"(WIRE_NATIVE_IRQS));
 	if (role) {
 		hits = native_hits_of(event, cpu);
 		if (native_leaves(ctx, hits, role))
@@ -142,7 +146,9 @@ int native(struct bpf_raw_tracepoint_args *ctx)
 	e.ctx = &slots->ctx[i];
 	event_start(e.s, task, event, now());
 	e.s->ev.common_type = d->common_type;
-	common_fields_from(e.s, task, raw_preempt_base, raw_migrate_base);
+	/* asking the kernel costs 35 ns */
+	common_fields_from(e.s, task, raw_preempt_base, raw_migrate_base,
+			   irqs == NATIVE_IRQS_ASK ? compat_irqs_off() : irqs == NATIVE_IRQS_OFF);
 	size = native_fill(&e.s->ev.common_type, ctx);
 	e.s->size = size ?: 8;
 	e.s->marks |= size ? 0 : STK_MARK_NO_FIELDS;
@@ -231,6 +237,7 @@ int native_user(void *ctx)
 SEC("raw_tp")
 int native_slow(void *ctx)
 {
+	struct kwalk_raw_start *start;
 	struct event_desc *d;
 	struct native_run e;
 
@@ -239,8 +246,10 @@ int native_slow(void *ctx)
 		return 0;
 	}
 	d = bpf_map_lookup_elem(&descs, &e.s->event);
-	if (d)
-		kernel_stack(ctx, e.s, e.c, d->tracer_start, d->tracer_len, 0, KWALK_RAW);
+	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
+	if (d && start)
+		kernel_stack_from(ctx, e.s, e.c, d->tracer_start, d->tracer_len, 0,
+				  kwalk_begin_raw_noting(ctx, &e.s->walk, start), KWALK_RAW);
 	if (user_stacks) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_USER);
 		native_lose(&e);
@@ -254,6 +263,7 @@ int native_slow(void *ctx)
 SEC("raw_tp")
 int native_end(void *ctx)
 {
+	struct kwalk_raw_start *start;
 	struct native_run e;
 
 	if (!native_resume(ctx, &e)) {
@@ -261,7 +271,9 @@ int native_end(void *ctx)
 		return 0;
 	}
 	e.s->kstack = WIRE_STACK_NONE;
-	if (kernel_stacks && !kernel_stack_known(ctx, e.s, e.c, KWALK_RAW)) {
+	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
+	if (kernel_stacks && start &&
+	    !kernel_stack_known(e.s, e.c, kwalk_begin_noted(ctx, &e.s->walk, start), KWALK_RAW)) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);
 		native_lose(&e);
 	} else if (user_stacks) {

@@ -262,38 +262,34 @@ static __always_inline int stack_verify(void *ctx, struct scratch *s, struct eve
 
 /*
  * Whether the stack is remembered and not due for a check: sets s->kstack and counts it.  False:
- * call kernel_stack().
+ * call kernel_stack_from().  begun: the result of kwalk_begin().
  */
-static __always_inline bool kernel_stack_known(void *ctx, struct scratch *s, struct event_counts *c,
-					       enum kwalk_start start)
+static __always_inline bool kernel_stack_known(struct scratch *s, struct event_counts *c,
+					       bool begun, enum kwalk_start start)
 {
-	if (!kwalk_begin(ctx, &s->walk, start) || !stack_recall(s, start) ||
-	    kwalk_due(c->c[STK_C_WALK_REMEMBERED]))
+	if (!begun || !stack_recall(s, start) || kwalk_due(c->c[STK_C_WALK_REMEMBERED]))
 		return false;
 	bump(c, STK_C_WALK_REMEMBERED); /* no other counter, see kernel_stack() */
 	return true;
 }
 
 /*
- * Walks the kernel stack and stores it; marker: 1 if s->words[0] is a marker.  Inline, because only
+ * Walks the kernel stack and stores it; marker: 1 if s->words[0] is a marker; begun: the result of
+ * kwalk_begin().  Inline, because only
  * the main program may pass its context to bpf_get_stack().
  */
-static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct event_counts *c,
-					 u64 tracer_start, u32 tracer_len, u32 marker,
-					 enum kwalk_start start)
+static __always_inline void kernel_stack_from(void *ctx, struct scratch *s, struct event_counts *c,
+					      u64 tracer_start, u32 tracer_len, u32 marker,
+					      bool begun, enum kwalk_start start)
 {
-	bool begun;
 	u64 generation;
 	long n;
 	int r;
 
 	s->kstack = WIRE_STACK_NONE;
-	if (!kernel_stacks)
-		return;
 	s->tracer_start = tracer_start;
 	s->tracer_len = tracer_len;
 	s->walked = 0;
-	begun = kwalk_begin(ctx, &s->walk, start);
 	if (begun && stack_recall(s, start)) {
 		/*
 		 * No other counter: the recorder adds this one to STK_C_WALKED and STK_C_STACK_HIT.
@@ -335,6 +331,17 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		bump(c, STK_C_STACK_FELL_PROBE);
 	else
 		bump(c, STK_C_STACK_EMPTY);
+}
+
+static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct event_counts *c,
+					 u64 tracer_start, u32 tracer_len, u32 marker,
+					 enum kwalk_start start)
+{
+	if (kernel_stacks)
+		kernel_stack_from(ctx, s, c, tracer_start, tracer_len, marker,
+				  kwalk_begin(ctx, &s->walk, start), start);
+	else
+		s->kstack = WIRE_STACK_NONE;
 }
 
 #endif /* STACK_BPF_H */

@@ -7,4 +7,11 @@
 #define NATIVE_MAX_FIXED 128 /* bytes of the fixed part of a record, struct trace_entry included */
 #define NATIVE_ROOM 512 /* bytes that the instructions may write, from the record's start */
 
+/* Whether interrupts are off where the event occurs. */
+enum native_irqs {
+	NATIVE_IRQS_ASK, /* either may be: only the kernel knows */
+	NATIVE_IRQS_OFF,
+	NATIVE_IRQS_ON,
+};
+
 #endif /* NATIVE_LAYOUT_H */

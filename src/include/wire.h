@@ -48,6 +48,7 @@ typedef __s64 __wire_s64;
 #define WIRE_ANCHORS 32
 #define WIRE_COUNT_EVENT 0x57ac0de /* in the counter program: replaced by the index of the event */
 #define WIRE_NATIVE_ROLE 0x57ac0d1 /* in the front of a native event: by enum wire_role */
+#define WIRE_NATIVE_IRQS 0x57ac012 /* the same, by enum native_irqs */
 #define WIRE_ENTRY_HOLES 8 /* parts of the entry text that are not interrupt entries */
 
 /* Programs that others go on with by a tail call. */

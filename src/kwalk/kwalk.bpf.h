@@ -373,13 +373,39 @@ KWALK_INLINE bool kwalk_is_run(struct kwalk_stack *s, __u64 sp)
 	return kwalk_is_of(KWALK_RUN, s->ip);
 }
 
+/* Notes the start s, which the rules have led to, or finds that it is the one that is noted. */
+KWALK_INLINE void kwalk_note_raw(struct kwalk_raw_start *r, const struct kwalk_stack *s, __u64 ctx,
+				 __u64 run_at, __u64 run, __u64 caller_at, __u64 caller)
+{
+	if (!s->bp_at)
+		return;
+	if (r->run) {
+		/* text that has changed: all begin by the rules again */
+		if (run == r->run && (s->sp - 8 - run_at != r->first_at ||
+				      s->bp_at - run_at != (__u64)(__s64)r->bp_at))
+			kwalk_set64(&r->run, ~0ull);
+		return;
+	}
+	if (__sync_lock_test_and_set(&r->claimed, 1))
+		return;
+	r->caller = caller;
+	r->caller_at = caller_at ? caller_at - run_at : 0;
+	r->at = ctx - run_at;
+	r->first_at = s->sp - 8 - run_at;
+	r->bp_at = s->bp_at - run_at;
+	__asm__ __volatile__("" ::: "memory");
+	kwalk_set64(&r->run, run);
+}
+
 /*
  * False: there is no table, or the frame of bpf_trace_runN() is not where it is expected.  Its rbp
- * is the one that every program's first instruction saves below the return address.
+ * is the one that every program's first instruction saves below the return address.  r: where the
+ * start is noted for kwalk_begin_noted(), or NULL.
  */
-KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
+KWALK_INLINE bool kwalk_begin_raw_noting(void *ctx, struct kwalk_stack *s,
+					 struct kwalk_raw_start *r)
 {
-	__u64 at;
+	__u64 at, run_at, run, caller_at = 0, caller = 0;
 
 	if (!kwalk_settings.text_size || !kwalk_settings.raw_at[0])
 		return false;
@@ -392,8 +418,51 @@ KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
 	s->bp = 0;
 	s->bp_at = s->sp - 16;
 	s->signal = 0;
-	if (!kwalk_leave(s) || (kwalk_is_of_event(s->ip) && !kwalk_leave(s)))
+	run_at = s->sp - 8;
+	run = s->ip;
+	if (!kwalk_leave(s))
 		return false;
+	if (kwalk_is_of_event(s->ip)) {
+		caller_at = s->sp - 8;
+		caller = s->ip;
+		if (!kwalk_leave(s))
+			return false;
+	}
+	s->most = kwalk_max_frames(KWALK_RAW);
+	if (r)
+		kwalk_note_raw(r, s, at - 8, run_at, run, caller_at, caller);
+	return true;
+}
+
+KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
+{
+	return kwalk_begin_raw_noting(ctx, s, NULL);
+}
+
+/*
+ * The same start without a look at the rules, for kwalk_recall().  False: it is not noted, or the
+ * program was called from another place.
+ */
+KWALK_INLINE bool kwalk_begin_noted(void *ctx, struct kwalk_stack *s,
+				    const struct kwalk_raw_start *r)
+{
+	__u64 run = kwalk_get64(&r->run), at; /* what it stands for was written before */
+
+	if (!run)
+		return false;
+	kwalk_forget(s);
+	kwalk_set64(&s->sp, (__u64)ctx);
+	at = kwalk_get64(&s->sp) - r->at;
+	if (kwalk_read(s, at) != run)
+		return false;
+	if (r->caller_at && kwalk_read(s, at + r->caller_at) != r->caller)
+		return false;
+	at += r->first_at;
+	s->ip = kwalk_read(s, at);
+	s->sp = at + 8;
+	s->bp = 0;
+	s->bp_at = at - r->first_at + (__s64)r->bp_at;
+	s->signal = 0;
 	s->most = kwalk_max_frames(KWALK_RAW);
 	return true;
 }

@@ -58,8 +58,14 @@ compare()
 	}
 }
 
+nesting='kmem:kmalloc kmem:kfree exceptions:page_fault_kernel'
+if [ -n "${LIVE_VM:-}" ]; then # where each recording takes a minute
+	types="$types $nesting"
+	compare 'all stacks' --user-stacks
+	exit 0
+fi
 compare 'kernel stacks' --no-user-stacks
 compare 'user stacks' --user-stacks
 compare 'no stacks' --no-user-stacks --no-kernel-stacks
-types='kmem:kmalloc kmem:kfree exceptions:page_fault_kernel'
+types=$nesting
 compare 'events that nest' --no-user-stacks

@@ -42,6 +42,10 @@ static int make(const struct programs *p, const struct rec_event *e, struct btf 
 	if (!err)
 		err = native_code__make(e->system, e->name, e->fmt, text, btf,
 					native_code__reader(btf), ret_code, why);
+	if (!err && ret_code->pages_at) {
+		snprintf(why, sizeof(why), "the address of the first struct page is unknown");
+		err = -EOPNOTSUPP;
+	}
 	if (!err && ret_code->event->nests && !knows_levels(p)) {
 		snprintf(why, sizeof(why), "preempt counts are unknown");
 		err = -EOPNOTSUPP;
@@ -72,6 +76,7 @@ static void size_maps(struct programs *p)
 {
 	unsigned int i;
 
+	bpf_map__set_max_entries(p->skel->maps.native_starts, MAX(p->nr_events, 1u));
 	for (i = 0; i < p->nr_events; i++)
 		if (native__has_second(p, i))
 			bpf_map__set_max_entries(p->skel->maps.native_hits,
@@ -110,6 +115,8 @@ int native__load_front(const struct programs *p, unsigned int event, enum wire_r
 
 	if (!err)
 		err = attach__set(insns, nr, WIRE_NATIVE_ROLE, role);
+	if (!err)
+		err = attach__set(insns, nr, WIRE_NATIVE_IRQS, p->native[event].event->irqs);
 	if (!err)
 		err = native_code__fill_hole(insns, nr, &p->native[event]);
 	if (err)

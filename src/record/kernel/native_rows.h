@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "native_layout.h"
+
 enum fill_op {
 	FILL_ARG, /* the argument itself, a number or an address */
 	FILL_MEMBER, /* a number in what the argument points to */
@@ -33,13 +35,6 @@ struct native_field {
 };
 
 #define NATIVE_MAX_TEXTS 3
-
-/* Whether interrupts are off where the event occurs. */
-enum native_irqs {
-	NATIVE_IRQS_ASK, /* either may be: only the kernel knows */
-	NATIVE_IRQS_OFF,
-	NATIVE_IRQS_ON,
-};
 
 /* An event that changed its prototype has several rows. */
 struct native_event {
