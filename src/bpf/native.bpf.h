@@ -25,6 +25,7 @@
 #include "native_hole.bpf.h"
 #include "select.bpf.h"
 #include "stack.bpf.h"
+#include "syscall.bpf.h"
 
 /*
  * Where an event may interrupt its own front, as a page fault in the recorder's program that takes
@@ -104,35 +105,65 @@ static __always_inline void native_put(struct native_run *e)
 	scratch_put(e->busy);
 }
 
-SEC("raw_tp")
-int native(struct bpf_raw_tracepoint_args *ctx)
+enum native_fields {
+	NATIVE_BY_HOLE, /* by instructions made for the event */
+	NATIVE_ENTER, /* of raw_syscalls:sys_enter or a system call's entry */
+	NATIVE_EXIT,
+};
+
+/* As syscall_get_arguments(). */
+static __always_inline void native_call_args(u64 *to, const struct pt_regs *regs, bool is_32bit)
+{
+#define NATIVE_ARG(name) *to++ = LOAD(regs, name);
+#define NATIVE_ARG_32(name) *to++ = (u32)LOAD(regs, name);
+	if (is_32bit) {
+		ARCH_CALL_ARGS_32(NATIVE_ARG_32)
+	} else {
+		ARCH_CALL_ARGS(NATIVE_ARG)
+	}
+#undef NATIVE_ARG
+#undef NATIVE_ARG_32
+}
+
+/*
+ * sys_enter(regs, id) has {id, args[6]}, and a system call's event as many of these as it has
+ * arguments; sys_exit(regs, ret) has {id, ret}.
+ */
+static __always_inline u32 native_call(struct scratch *s, struct bpf_raw_tracepoint_args *ctx,
+				       const struct event_desc *d, const struct task_struct *task,
+				       u32 how)
+{
+	const struct pt_regs *regs = (void *)ctx->args[0];
+	u64 *to = (u64 *)s->fields;
+
+	if (how == NATIVE_EXIT) {
+		to[0] = (s32)LOAD(regs, ARCH_REG_CALL);
+		to[1] = ctx->args[1];
+		return 24;
+	}
+	to[0] = ctx->args[1];
+	native_call_args(&to[1], regs, compat_syscall_is_32bit(task));
+	return d->fixed_size;
+}
+
+/* A front from the counter of the event to its end. */
+static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32 event, u32 irqs,
+					struct native_hits *taken, u32 how)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-	u32 event, role, irqs, excluded, cpu = bpf_get_smp_processor_id(), i;
+	u32 excluded, cpu = bpf_get_smp_processor_id(), i, size;
+	struct cpu_scratch *slots;
 	struct native_run e;
 	struct event_desc *d;
-	struct native_hits *hits = NULL;
-	struct cpu_scratch *slots;
-	u64 size;
 
-	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
-	asm volatile("%0 = %1" : "=r"(role) : "i"(WIRE_NATIVE_ROLE));
-	asm volatile("%0 = %1" : "=r"(irqs) : "i"(WIRE_NATIVE_IRQS));
-	if (role) {
-		hits = native_hits_of(event, cpu);
-		if (native_leaves(ctx, hits, role))
-			return 0;
-	}
-	if (!armed())
-		return 0;
 	e.c = event_counts(event);
 	d = bpf_map_lookup_elem(&descs, &event);
 	slots = bpf_map_lookup_elem(&scratches, &cpu);
 	if (!e.c || !d || !slots)
 		return 0;
 	bump(e.c, STK_C_HAPPENED);
-	if (role == WIRE_ROLE_SECOND && hits)
-		__sync_fetch_and_add(&hits->taken, 1);
+	if (taken)
+		__sync_fetch_and_add(&taken->taken, 1);
 	if (!event_chosen(e.c, d, event, task, &excluded))
 		return 0;
 	i = scratch_claim(slots->busy, LOG2_SCRATCHES);
@@ -149,9 +180,12 @@ int native(struct bpf_raw_tracepoint_args *ctx)
 	/* asking the kernel costs 35 ns */
 	common_fields_from(e.s, task, raw_preempt_base, raw_migrate_base,
 			   irqs == NATIVE_IRQS_ASK ? compat_irqs_off() : irqs == NATIVE_IRQS_OFF);
-	size = native_fill(&e.s->ev.common_type, ctx);
+	size = how == NATIVE_BY_HOLE ? native_fill(&e.s->ev.common_type, ctx) :
+				       native_call(e.s, ctx, d, task, how);
 	e.s->size = size ?: 8;
 	e.s->marks |= size ? 0 : STK_MARK_NO_FIELDS;
+	if (how == NATIVE_ENTER && d->nr_strings)
+		event_strings(e.s, d);
 	e.s->excluded = excluded;
 	if (excluded && !native_names_selected(ctx, d)) {
 		bump(e.c, excluded);
@@ -170,6 +204,73 @@ int native(struct bpf_raw_tracepoint_args *ctx)
 	note_loss(e.c, e.s->ts);
 	native_put(&e);
 	return 0;
+}
+
+SEC("raw_tp")
+int native(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 event, role, irqs, cpu = bpf_get_smp_processor_id();
+	struct native_hits *hits = NULL;
+
+	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
+	asm volatile("%0 = %1" : "=r"(role) : "i"(WIRE_NATIVE_ROLE));
+	asm volatile("%0 = %1" : "=r"(irqs) : "i"(WIRE_NATIVE_IRQS));
+	if (role) {
+		hits = native_hits_of(event, cpu);
+		if (native_leaves(ctx, hits, role))
+			return 0;
+	}
+	if (!armed())
+		return 0;
+	return native_begin(ctx, event, irqs, role == WIRE_ROLE_SECOND ? hits : NULL,
+			    NATIVE_BY_HOLE);
+}
+
+/*
+ * System calls cannot happen while a program runs, so the kernel skips none of these, and one of
+ * them serves all calls.  Their tracepoints have interrupts enabled.
+ */
+static __always_inline int native_syscall(struct bpf_raw_tracepoint_args *ctx, s64 nr, u32 how)
+{
+	u32 event;
+
+	if (!armed())
+		return 0;
+	event = syscall_event(nr, how == NATIVE_EXIT);
+	return event == ~0u ? 0 : native_begin(ctx, event, NATIVE_IRQS_ON, NULL, how);
+}
+
+SEC("raw_tp")
+int native_call_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	return native_syscall(ctx, ctx->args[1], NATIVE_ENTER);
+}
+
+SEC("raw_tp")
+int native_call_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct pt_regs *regs = (void *)ctx->args[0];
+
+	return native_syscall(ctx, LOAD(regs, ARCH_REG_CALL), NATIVE_EXIT);
+}
+
+/* The fronts of raw_syscalls: events. */
+SEC("raw_tp")
+int native_sys_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 event;
+
+	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
+	return armed() ? native_begin(ctx, event, NATIVE_IRQS_ON, NULL, NATIVE_ENTER) : 0;
+}
+
+SEC("raw_tp")
+int native_sys_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 event;
+
+	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
+	return armed() ? native_begin(ctx, event, NATIVE_IRQS_ON, NULL, NATIVE_EXIT) : 0;
 }
 
 /* 0: these are the same, 1: they differ; without a branch, which would double what is verified. */
@@ -196,6 +297,8 @@ static __always_inline bool native_resume(void *ctx, struct native_run *ret_run)
 	    (1 - native_differ(*(volatile u64 *)&slots->ctx[3], own)) * 3;
 	asm volatile("" : "+r"(i));
 	i &= (1 << LOG2_SCRATCHES) - 1;
+	if (*(volatile u64 *)&slots->ctx[i] != own)
+		return false;
 	ret_run->ctx = &slots->ctx[i];
 	ret_run->busy = &slots->busy[i];
 	ret_run->s = &slots->slot[i];

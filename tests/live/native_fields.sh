@@ -58,14 +58,18 @@ compare()
 	}
 }
 
+calls='raw_syscalls:sys_enter raw_syscalls:sys_exit syscalls:sys_enter_openat
+	syscalls:sys_exit_openat syscalls:sys_enter_execve syscalls:sys_enter_read'
 nesting='kmem:kmalloc kmem:kfree exceptions:page_fault_kernel'
 if [ -n "${LIVE_VM:-}" ]; then # where each recording takes a minute
-	types="$types $nesting"
+	types="$types $calls $nesting"
 	compare 'all stacks' --user-stacks
 	exit 0
 fi
 compare 'kernel stacks' --no-user-stacks
 compare 'user stacks' --user-stacks
 compare 'no stacks' --no-user-stacks --no-kernel-stacks
+types=$calls
+compare 'system calls' --user-stacks
 types=$nesting
 compare 'events that nest' --no-user-stacks

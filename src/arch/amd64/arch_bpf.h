@@ -23,6 +23,10 @@
 #define ARCH_REG_ARG5 r8
 #define ARCH_REG_ARG6 r9
 
+/* The registers of a system call's arguments, and of a 32-bit one's. */
+#define ARCH_CALL_ARGS(X) X(rdi) X(rsi) X(rdx) X(r10) X(r8) X(r9)
+#define ARCH_CALL_ARGS_32(X) X(rbx) X(rcx) X(rdx) X(rsi) X(rdi) X(rbp)
+
 /* Tests ARCH_REG_FLAGS: interrupts are enabled. */
 #define ARCH_FLAGS_IRQS_ON(flags) ((flags)&X86_EFLAGS_IF)
 /* The registers belong to a 64-bit user program (__USER_CS). */

@@ -166,14 +166,20 @@ static int attach_event(struct programs *p, unsigned int i)
 	return err;
 }
 
-/* Attaches the counter, and the loaded recorder of the two, to sys_enter or sys_exit. */
+/*
+ * Attaches the native front, or the counter and the loaded recorder of the two, to sys_enter or
+ * sys_exit.
+ */
 static int attach_syscall_end(struct attached *a, const char *tracepoint,
-			      const struct bpf_program *count, const struct bpf_program *plain,
-			      const struct bpf_program *filtered)
+			      const struct bpf_program *native, const struct bpf_program *count,
+			      const struct bpf_program *plain, const struct bpf_program *filtered)
 {
 	const struct bpf_program *prog = bpf_program__fd(filtered) >= 0 ? filtered : plain;
 	int err;
 
+	if (bpf_program__fd(native) >= 0)
+		return attach_counter(a, tracepoint,
+				      fcntl(bpf_program__fd(native), F_DUPFD_CLOEXEC, 0));
 	if (bpf_program__fd(count) < 0)
 		return 0;
 	err = attach_counter(a, tracepoint, fcntl(bpf_program__fd(count), F_DUPFD_CLOEXEC, 0));
@@ -185,11 +191,12 @@ static int attach_syscalls(struct programs *p)
 	struct record_bpf *s = p->skel;
 	int err;
 
-	err = attach_syscall_end(&p->sys_enter, "sys_enter", s->progs.count_sys_enter,
-				 s->progs.record_sys_enter, s->progs.record_sys_enter_filtered);
+	err = attach_syscall_end(&p->sys_enter, "sys_enter", s->progs.native_call_enter,
+				 s->progs.count_sys_enter, s->progs.record_sys_enter,
+				 s->progs.record_sys_enter_filtered);
 	if (!err)
-		err = attach_syscall_end(&p->sys_exit, "sys_exit", s->progs.count_sys_exit,
-					 s->progs.record_sys_exit,
+		err = attach_syscall_end(&p->sys_exit, "sys_exit", s->progs.native_call_exit,
+					 s->progs.count_sys_exit, s->progs.record_sys_exit,
 					 s->progs.record_sys_exit_filtered);
 	return err ? log_err(err, "attach to raw_syscalls:sys_enter and sys_exit") : 0;
 }

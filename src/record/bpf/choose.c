@@ -49,17 +49,15 @@ void programs__choose(struct programs *p)
 {
 	bool enter[2] = { 0 }, exit[2] = { 0 }, tracepoints[2] = { 0 };
 	struct record_bpf *s = p->skel;
-	bool native[2] = { 0 }, syscalls, any;
+	bool syscalls, any;
 	unsigned int i;
 
 	for (i = 0; i < p->nr_events; i++) {
 		const struct rec_event *e = &p->opts->events->v[i];
 		bool filtered = e->prog;
 
-		if (programs__is_native(p, i)) {
-			native[filtered] = true;
+		if (programs__is_native(p, i))
 			continue;
-		}
 		tracepoints[filtered] |= e->kind == STK_KIND_TRACEPOINT;
 		enter[filtered] |= e->kind == STK_KIND_SYSCALL && !e->syscall_exit;
 		exit[filtered] |= e->kind == STK_KIND_SYSCALL && e->syscall_exit;
@@ -80,13 +78,7 @@ void programs__choose(struct programs *p)
 	syscalls = enter[0] || enter[1] || exit[0] || exit[1];
 	any = syscalls || tracepoints[0] || tracepoints[1];
 	bpf_program__set_autoload(s->progs.nested, any);
-	any = native[0] || native[1];
-	bpf_program__set_autoload(s->progs.native, any);
-	bpf_program__set_autoload(s->progs.calibrate_raw, any);
-	bpf_program__set_autoload(s->progs.native_filter, native[1]);
-	bpf_program__set_autoload(s->progs.native_end, any);
-	bpf_program__set_autoload(s->progs.native_slow, any && p->opts->kernel_stacks);
-	bpf_program__set_autoload(s->progs.native_user, any && p->user_stacks);
+	native__choose_programs(p);
 	bpf_program__set_autoload(s->progs.sample, p->opts->sample_hz);
 	bpf_program__set_autoload(s->progs.follow, recorder_opts__selects_tasks(p->opts));
 	bpf_program__set_autoload(s->progs.remember, programs__selects_owners(p));

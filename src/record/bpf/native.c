@@ -8,12 +8,18 @@
 
 #include "attach.h"
 #include "cleanup.h"
+#include "events/format.h"
 #include "log.h"
 #include "programs_priv.h"
 #include "record/kernel/native_code.h"
 #include "record/kernel/native_rows.h"
 #include "record/kernel/tracefs.h"
 #include "record/select/rec_event.h"
+
+struct native_front {
+	enum native_kind kind;
+	struct native_code code; /* NATIVE_FILLED */
+};
 
 /*
  * A program of this type gets its own frames from bpf_get_stack(), too, which are removed by the
@@ -32,6 +38,7 @@ static bool knows_levels(const struct programs *p)
 	return p->skel->rodata->percpu_preempt_count;
 }
 
+/* Makes the instructions for an event; without any in ret_code the kernel fills its records. */
 static int make(const struct programs *p, const struct rec_event *e, struct btf *btf,
 		struct native_code *ret_code)
 {
@@ -57,14 +64,57 @@ static int make(const struct programs *p, const struct rec_event *e, struct btf 
 	return err == -EOPNOTSUPP || err == -ENOENT ? 0 : err;
 }
 
+static bool has_field(const struct ev_format *fmt, const char *name, unsigned int offset,
+		      unsigned int size)
+{
+	const struct ev_field *f = ev_format__find(fmt, name);
+
+	return f && f->offset == offset && f->size == size;
+}
+
+/* Their records are filled by C code, see src/bpf/native.bpf.h. */
+static enum native_kind kind_of_raw_syscall(const struct rec_event *e)
+{
+	if (strcmp(e->system, "raw_syscalls") || !has_field(e->fmt, "id", 8, 8))
+		return NATIVE_NONE;
+	if (!strcmp(e->name, "sys_enter") && has_field(e->fmt, "args", 16, 48))
+		return NATIVE_SYS_ENTER;
+	if (!strcmp(e->name, "sys_exit") && has_field(e->fmt, "ret", 16, 8))
+		return NATIVE_SYS_EXIT;
+	return NATIVE_NONE;
+}
+
+static int choose(const struct programs *p, const struct rec_event *e, struct btf *btf,
+		  struct native_front *ret_front)
+{
+	int err;
+
+	if (e->kind == STK_KIND_SYSCALL)
+		ret_front->kind = NATIVE_CALL;
+	if (e->kind != STK_KIND_TRACEPOINT)
+		return 0;
+	ret_front->kind = kind_of_raw_syscall(e);
+	if (ret_front->kind)
+		return 0;
+	err = make(p, e, btf, &ret_front->code);
+	if (ret_front->code.nr)
+		ret_front->kind = NATIVE_FILLED;
+	return err;
+}
+
+enum native_kind native__kind(const struct programs *p, unsigned int event)
+{
+	return p->native ? p->native[event].kind : NATIVE_NONE;
+}
+
 bool programs__is_native(const struct programs *p, unsigned int event)
 {
-	return p->native && p->native[event].nr;
+	return native__kind(p, event) != NATIVE_NONE;
 }
 
 bool native__has_second(const struct programs *p, unsigned int event)
 {
-	return programs__is_native(p, event) && p->native[event].event->nests;
+	return native__kind(p, event) == NATIVE_FILLED && p->native[event].code.event->nests;
 }
 
 uint64_t native__taken(const struct programs *p, unsigned int event, unsigned int cpu)
@@ -94,31 +144,66 @@ int native__choose(struct programs *p)
 	p->native = calloc(MAX(p->nr_events, 1u), sizeof(*p->native));
 	if (!p->native)
 		return log_err(-ENOMEM, "allocate the table of native events");
-	for (i = 0; i < p->nr_events && !err; i++) {
-		const struct rec_event *e = &p->opts->events->v[i];
-
-		if (e->kind == STK_KIND_TRACEPOINT)
-			err = make(p, e, btf, &p->native[i]);
-	}
+	for (i = 0; i < p->nr_events && !err; i++)
+		err = choose(p, &p->opts->events->v[i], btf, &p->native[i]);
 	if (err)
 		return log_err(err, "make the programs that fill records");
 	size_maps(p);
 	return 0;
 }
 
+void native__choose_programs(struct programs *p)
+{
+	bool kinds[NATIVE_CALL + 1] = { 0 }, calls[2] = { 0 }, any = false, filtered = false;
+	struct record_bpf *s = p->skel;
+	unsigned int i;
+
+	for (i = 0; i < p->nr_events; i++) {
+		const struct rec_event *e = &p->opts->events->v[i];
+		enum native_kind kind = native__kind(p, i);
+
+		if (!kind)
+			continue;
+		any = kinds[kind] = true;
+		calls[e->syscall_exit] |= kind == NATIVE_CALL;
+		filtered |= e->prog != NULL;
+	}
+	bpf_program__set_autoload(s->progs.native, kinds[NATIVE_FILLED]);
+	bpf_program__set_autoload(s->progs.native_sys_enter, kinds[NATIVE_SYS_ENTER]);
+	bpf_program__set_autoload(s->progs.native_sys_exit, kinds[NATIVE_SYS_EXIT]);
+	bpf_program__set_autoload(s->progs.native_call_enter, calls[0]);
+	bpf_program__set_autoload(s->progs.native_call_exit, calls[1]);
+	bpf_program__set_autoload(s->progs.native_filter, filtered);
+	bpf_program__set_autoload(s->progs.native_end, any);
+	bpf_program__set_autoload(s->progs.native_slow, any && p->opts->kernel_stacks);
+	bpf_program__set_autoload(s->progs.native_user, any && p->user_stacks);
+	bpf_program__set_autoload(s->progs.calibrate_raw, any);
+}
+
+/* Sets what distinguishes the copies of the front with instructions made for the event. */
+static int set_filled(struct bpf_insn *insns, size_t nr, const struct native_code *code,
+		      enum wire_role role)
+{
+	int err = attach__set(insns, nr, WIRE_NATIVE_ROLE, role);
+
+	if (!err)
+		err = attach__set(insns, nr, WIRE_NATIVE_IRQS, code->event->irqs);
+	return err ?: native_code__fill_hole(insns, nr, code);
+}
+
 int native__load_front(const struct programs *p, unsigned int event, enum wire_role role)
 {
-	const struct bpf_program *front = p->skel->progs.native;
+	const struct native_front *f = &p->native[event];
+	const struct bpf_program *front =
+		f->kind == NATIVE_SYS_ENTER ? p->skel->progs.native_sys_enter :
+		f->kind == NATIVE_SYS_EXIT  ? p->skel->progs.native_sys_exit :
+					      p->skel->progs.native;
 	_cleanup_free_ struct bpf_insn *insns = NULL;
 	size_t nr = bpf_program__insn_cnt(front);
 	int err = attach__copy(front, event, &insns), fd;
 
-	if (!err)
-		err = attach__set(insns, nr, WIRE_NATIVE_ROLE, role);
-	if (!err)
-		err = attach__set(insns, nr, WIRE_NATIVE_IRQS, p->native[event].event->irqs);
-	if (!err)
-		err = native_code__fill_hole(insns, nr, &p->native[event]);
+	if (!err && f->kind == NATIVE_FILLED)
+		err = set_filled(insns, nr, &f->code, role);
 	if (err)
 		return err;
 	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "stk_native", "GPL", insns, nr, NULL);

@@ -44,7 +44,7 @@ struct programs {
 	const struct recorder_opts *opts;
 	struct native_hits *hits; /* [event * nr_cpus + cpu], if an event has two fronts */
 	size_t hits_len;
-	struct native_code *native; /* by event; without instructions: the kernel fills it */
+	struct native_front *native; /* by event; NULL: there are no native events */
 	bool user_stacks; /* requested and available */
 	struct record_bpf *skel;
 	struct parallel_load *parallel; /* of the skeleton's large programs */
@@ -109,8 +109,20 @@ int programs__start_walk(struct programs *p);
 
 /* ---- native.c -------------------------------------------------------------------------------- */
 
-/* Before loading: decides which events are native, those with instructions in p->native. */
+/* Which program fills the records of an event. */
+enum native_kind {
+	NATIVE_NONE, /* it is not native */
+	NATIVE_FILLED, /* a front with instructions made for the event */
+	NATIVE_SYS_ENTER,
+	NATIVE_SYS_EXIT, /* raw_syscalls */
+	NATIVE_CALL, /* syscalls: one front at all entries, one at all exits */
+};
+
+/* Before loading: decides which events are native. */
 int native__choose(struct programs *p);
+enum native_kind native__kind(const struct programs *p, unsigned int event);
+/* After that: selects the programs of native events. */
+void native__choose_programs(struct programs *p);
 /* Whether the event may interrupt its own front and so has two of them. */
 bool native__has_second(const struct programs *p, unsigned int event);
 /* Events of a CPU that the second front has counted. */
