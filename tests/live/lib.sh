@@ -124,10 +124,22 @@ new_instance()
 	instance=$tracefs/instances/$name
 }
 
+# fields_way ARGS...: $way is the option for $LIVE_FIELDS, where a recording takes it.
+fields_way()
+{
+	way=
+	case " $* " in
+	*" --backend ftrace "*) ;;
+	*) way=${LIVE_FIELDS:+--fields $LIVE_FIELDS} ;;
+	esac
+}
+
 # record ARGS...: makes a recording, which must succeed; on failure its messages are shown.
 record()
 {
-	"$STACKONCE" record -q ${LIVE_FIELDS:+--fields "$LIVE_FIELDS"} "$@" >"$work/record.out" 2>"$work/record.err" || {
+	fields_way "$@"
+	# shellcheck disable=SC2086 # an option and its value
+	"$STACKONCE" record -q $way "$@" >"$work/record.out" 2>"$work/record.err" || {
 		rc=$?
 		cat "$work/record.out" "$work/record.err"
 		fail "record $* ended with $rc"
@@ -139,7 +151,9 @@ record()
 # be frequent.
 record_bg()
 {
-	"$STACKONCE" record -q ${LIVE_FIELDS:+--fields "$LIVE_FIELDS"} "$@" >"$work/record_bg.out" 2>"$work/record_bg.err" &
+	fields_way "$@"
+	# shellcheck disable=SC2086
+	"$STACKONCE" record -q $way "$@" >"$work/record_bg.out" 2>"$work/record_bg.err" &
 	recorder=$!
 	test_pids="$test_pids $recorder"
 	out=trace.stk
