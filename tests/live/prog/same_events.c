@@ -15,11 +15,14 @@
 #include "stackonce.h"
 
 #define MAX_TYPES 64
+#define IRQS_OFF 1u /* a common flag, TRACE_FLAG_IRQS_OFF */
 #define SHOWN 3 /* events of a type that are printed if they are in only one recording */
 
 struct seen {
 	uint64_t hash, ts;
-	uint32_t type, cpu, count; /* flags and preempt count */
+	uint32_t type, cpu;
+	uint32_t count; /* flags and preempt count */
+	uint32_t unknown; /* what of these the recorder cannot know */
 	uint32_t matched;
 };
 
@@ -79,7 +82,7 @@ static uint64_t add_stack(uint64_t hash, struct stk_reader *r, uint32_t number)
 static uint64_t hash_of(struct stk_reader *r, const struct stk_event *e)
 {
 	uint32_t ids[2] = { stk_event__tid(e), stk_event__pid(e) };
-	unsigned int marks = stk_event__marks(e) & ~STK_MARK_LATE;
+	unsigned int marks = stk_event__marks(e) & ~(STK_MARK_LATE | STK_MARK_NO_IRQFLAG);
 	const char *comm = stk_event__comm(e);
 	uint64_t hash = 0xcbf29ce484222325ull;
 	const char *rec;
@@ -148,12 +151,18 @@ static void read_all(struct recording *a, int side, const struct seen *only)
 			if (!a->v)
 				err(1, "memory for the events");
 		}
+		/* late events are out of order */
+		if (!a->nr || stk_event__ts(e) < a->first)
+			a->first = stk_event__ts(e);
+		if (!a->nr || stk_event__ts(e) > a->last)
+			a->last = stk_event__ts(e);
 		a->v[a->nr++] = (struct seen){
 			.hash = hash_of(r, e),
 			.ts = stk_event__ts(e),
 			.type = type,
 			.cpu = stk_event__cpu(e),
 			.count = stk_event__flags(e) | stk_event__preempt_count(e) << 8,
+			.unknown = stk_event__marks(e) & STK_MARK_NO_IRQFLAG ? IRQS_OFF : 0,
 		};
 	}
 	if (got < 0)
@@ -192,8 +201,10 @@ static void match(struct recording *a, struct recording *b)
 			continue;
 		e->matched = s->matched = 1;
 		if (e->ts > a->first && e->ts < a->last) {
+			uint32_t unknown = e->unknown | s->unknown;
+
 			results[e->type].same++;
-			results[e->type].flags += e->count != s->count;
+			results[e->type].flags += ((e->count ^ s->count) & ~unknown) != 0;
 		}
 	}
 }
@@ -219,8 +230,10 @@ int main(int argc, char **argv)
 	read_all(&b, 1, NULL);
 	if (!a.nr || !b.nr)
 		errx(1, "no events");
-	first = a.v[0].ts > b.v[0].ts ? a.v[0].ts : b.v[0].ts;
-	last = a.v[a.nr - 1].ts < b.v[b.nr - 1].ts ? a.v[a.nr - 1].ts : b.v[b.nr - 1].ts;
+	first = a.first > b.first ? a.first : b.first;
+	last = a.last < b.last ? a.last : b.last;
+	if (first + 4 * most >= last)
+		errx(1, "too little in common: %" PRIu64 " to %" PRIu64, first, last);
 	a.first = b.first = first + 2 * most;
 	a.last = b.last = last - 2 * most;
 	match(&a, &b);
