@@ -323,6 +323,18 @@ static __always_inline void native_lose(struct native_run *e)
 	native_put(e);
 }
 
+/* The kernel stack is done: takes the user stack, if any is wanted, and writes the event. */
+static __always_inline void native_go_on(void *ctx, struct native_run *e)
+{
+	if (user_stacks) {
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_USER);
+		native_lose(e);
+	} else {
+		e->s->ustack = WIRE_STACK_NONE;
+		native_write(e);
+	}
+}
+
 SEC("raw_tp")
 int native_user(void *ctx)
 {
@@ -353,13 +365,7 @@ int native_slow(void *ctx)
 	if (d && start)
 		kernel_stack_from(ctx, e.s, e.c, d->tracer_start, d->tracer_len, 0,
 				  kwalk_begin_raw_noting(ctx, &e.s->walk, start), KWALK_RAW);
-	if (user_stacks) {
-		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_USER);
-		native_lose(&e);
-	} else {
-		e.s->ustack = WIRE_STACK_NONE;
-		native_write(&e);
-	}
+	native_go_on(ctx, &e);
 	return 0;
 }
 
@@ -379,12 +385,8 @@ int native_end(void *ctx)
 	    !kernel_stack_known(e.s, e.c, kwalk_begin_noted(ctx, &e.s->walk, start), KWALK_RAW)) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);
 		native_lose(&e);
-	} else if (user_stacks) {
-		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_USER);
-		native_lose(&e);
 	} else {
-		e.s->ustack = WIRE_STACK_NONE;
-		native_write(&e);
+		native_go_on(ctx, &e);
 	}
 	return 0;
 }

@@ -42,7 +42,7 @@ static bool knows_levels(const struct programs *p)
 static int make(const struct programs *p, const struct rec_event *e, struct btf *btf,
 		struct native_code *ret_code)
 {
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *text = NULL; /* as the kernel wrote it, unlike e->format */
 	char why[NATIVE_WHY] = "";
 	int err = tracefs__format(e->system, e->name, &text);
 

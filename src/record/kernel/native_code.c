@@ -57,19 +57,12 @@ static void fill_gaps(struct native_maker *m, const bool taken[NATIVE_MAX_FIXED]
 	}
 }
 
-/* r0 = the size of the record: behind its last string, or behind the fields. */
+/* r0 = the size of the record. */
 static void set_size(struct native_maker *m)
 {
-	if (!m->string_at) {
-		native_op(m, NATIVE_SET, BPF_REG_0, (int32_t)m->fixed);
-		return;
-	}
-	native_load(m, BPF_REG_1, NATIVE_RECORD, m->string_at, 4);
-	native_op_register(m, NATIVE_SET, BPF_REG_0, BPF_REG_1);
-	native_op(m, NATIVE_RIGHT, BPF_REG_0, 16);
-	native_op(m, NATIVE_AND, BPF_REG_1, 0xffff);
-	native_op_register(m, NATIVE_ADD, BPF_REG_0, BPF_REG_1);
-	native_fail_if(m, BPF_JGT, BPF_REG_0, NATIVE_ROOM);
+	native_end_of_record(m, BPF_REG_0, BPF_REG_1);
+	if (m->string_at)
+		native_fail_if(m, BPF_JGT, BPF_REG_0, NATIVE_ROOM);
 }
 
 static void finish(struct native_maker *m)

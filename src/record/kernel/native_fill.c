@@ -119,18 +119,17 @@ static int fill_chars(struct native_maker *m, const struct ev_field *f,
 	return 0;
 }
 
-/* r1 = where the next string begins in the record: behind the last one, or behind the fields. */
-static void next_string(struct native_maker *m)
+void native_end_of_record(struct native_maker *m, int to, int temporary)
 {
 	if (!m->string_at) {
-		native_op(m, NATIVE_SET, BPF_REG_1, (int32_t)m->fixed);
+		native_op(m, NATIVE_SET, to, (int32_t)m->fixed);
 		return;
 	}
-	native_load(m, BPF_REG_1, NATIVE_RECORD, m->string_at, 4);
-	native_op_register(m, NATIVE_SET, BPF_REG_2, BPF_REG_1);
-	native_op(m, NATIVE_RIGHT, BPF_REG_2, 16);
-	native_op(m, NATIVE_AND, BPF_REG_1, 0xffff);
-	native_op_register(m, NATIVE_ADD, BPF_REG_1, BPF_REG_2);
+	native_load(m, to, NATIVE_RECORD, m->string_at, 4);
+	native_op_register(m, NATIVE_SET, temporary, to);
+	native_op(m, NATIVE_RIGHT, temporary, 16);
+	native_op(m, NATIVE_AND, to, 0xffff);
+	native_op_register(m, NATIVE_ADD, to, temporary);
 }
 
 /* r1 = "(null)" where r1 is NULL, which is what the kernel records. */
@@ -151,7 +150,7 @@ static void replace_null(struct native_maker *m)
 static void append_string(struct native_maker *m, const struct ev_field *f, uint32_t max)
 {
 	native_op_register(m, NATIVE_SET, BPF_REG_3, BPF_REG_1);
-	next_string(m);
+	native_end_of_record(m, BPF_REG_1, BPF_REG_2);
 	/* the verifier does not know what stands in the record */
 	if (m->string_at)
 		native_fail_if(m, BPF_JGT, BPF_REG_1, (int32_t)(NATIVE_TEMPORARY - max));
@@ -164,7 +163,7 @@ static void append_string(struct native_maker *m, const struct ev_field *f, uint
 	/* an array may be full; another string of so many bytes may be longer */
 	if (max == MAX_STRING)
 		native_fail_if(m, BPF_JSGE, BPF_REG_0, MAX_STRING);
-	next_string(m);
+	native_end_of_record(m, BPF_REG_1, BPF_REG_2);
 	native_op(m, NATIVE_LEFT, BPF_REG_0, 16);
 	native_op_register(m, NATIVE_OR, BPF_REG_1, BPF_REG_0);
 	native_store(m, BPF_REG_1, f->offset, 4);

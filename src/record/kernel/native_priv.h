@@ -81,6 +81,9 @@ struct native_field;
 __attribute__((format(printf, 3, 4))) int
 native_refuse(struct native_maker *m, const struct ev_field *f, const char *reason, ...);
 
+/* to = where the record ends so far: behind its last string, or behind the fields. */
+void native_end_of_record(struct native_maker *m, int to, int temporary);
+
 /* Adds the instructions for a field. */
 int native_fill_field(struct native_maker *m, const struct ev_field *f,
 		      const struct native_field *row);

@@ -93,7 +93,7 @@ static void kept_path(char path[512])
 	assert_int_equal(nr, 1);
 }
 
-/* Keeps the table of the library alone; skips the test where its file system tells nothing. */
+/* Keeps only the library's table; skips the test if files of its file system are not kept. */
 static void keep_one(char path[512])
 {
 	struct table_store *s = table_store__open_at(dir, 256 * MIB);
@@ -284,7 +284,7 @@ static void test_others(void **state)
 	assert_false(opens("/dev/null/stackonce"));
 }
 
-/* A file in place of a table: a link, a pipe that nobody writes to. */
+/* What is not a regular file is no table: a link, a FIFO without a writer. */
 static void test_no_file(void **state)
 {
 	char path[512];
