@@ -180,7 +180,7 @@ static int new_stack(struct bpf_drain *d, uint32_t id, const uint64_t *full, uns
 	err = add_stack(d, s.words, s.n, ret_number);
 	if (err)
 		return err;
-	number = idmap__get(&d->stacks, id);
+	number = idmap__add(&d->stacks, id);
 	if (!number)
 		return -ENOMEM;
 	*number = *ret_number;

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../stress.h"
+
 static __thread struct {
 	unsigned int cpu;
 	unsigned int nested;
@@ -79,18 +81,9 @@ static long signal_ns = 50000;
 
 #define COUNT(what) __atomic_fetch_add(&test.what, 1, __ATOMIC_RELAXED)
 
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 33;
-	x *= 0xff51afd7ed558ccdULL;
-	x ^= x >> 33;
-	x *= 0xc4ceb9fe1a85ec53ULL;
-	return x ^ (x >> 33);
-}
-
 static uint64_t roll(void)
 {
-	return mix(self.rng += 0x9e3779b97f4a7c15ULL);
+	return stress_roll(&self.rng);
 }
 
 /* Stack number u.  Neighbours differ only in the last word, so that a short comparison fails. */
