@@ -33,7 +33,7 @@
 #include "../tests/unit/trace/gen.h"
 
 #define MAX_TYPES 64
-#define RING_BYTES (8u << 20)
+#define RING_BYTES WIRE_RING_PART
 #define POLL_NS 50000000ull /* of the events' time, as the recorder naps */
 #define ROUND_NS 200000000ull
 
