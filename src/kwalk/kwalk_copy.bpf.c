@@ -89,22 +89,46 @@ __attribute__((noinline)) int read_module(__u64 module, __u32 i)
 		       read_word(module, layout.size, &f->size, sizeof(f->size));
 }
 
+/* Where a list of modules is: the address of an entry, and the number of modules before it. */
+struct kwalk_place {
+	__u64 head, at;
+	__u32 nr;
+	__s32 err;
+};
+
+/*
+ * Some modules.  True: the list goes on.  The verifier follows a loop once per module, so the loop
+ * over all of them consists of calls of this, which it has verified before.
+ */
+__attribute__((noinline)) int read_modules(struct kwalk_place *p)
+{
+	__u32 i;
+
+	if (!p)
+		return 0;
+	for (i = 0; i < 32; i++) {
+		p->err = bpf_probe_read_kernel(&p->at, sizeof(p->at), (void *)p->at);
+		if (p->err || p->at == p->head)
+			return 0;
+		p->err = read_module(p->at - layout.list, p->nr);
+		if (p->err)
+			return 0;
+		p->nr++;
+	}
+	return 1;
+}
+
 /* User space passes the offsets: for CO-RE, libbpf would read the kernel's BTF again, 30 ms. */
 SEC("syscall")
 int list_modules(struct kwalk_list *l)
 {
-	__u64 head = l->head, at = head;
+	struct kwalk_place p = { .head = l->head, .at = l->head };
 	__u32 i;
 
 	layout = l->module;
-	for (i = 0; i <= KWALK_MAX_MODULES; i++) {
-		l->nr = i;
-		l->err = bpf_probe_read_kernel(&at, sizeof(at), (void *)at);
-		if (l->err || at == head)
-			break;
-		l->err = read_module(at - layout.list, i);
-		if (l->err)
-			break;
-	}
+	for (i = 0; i <= KWALK_MAX_MODULES / 32 && read_modules(&p); i++)
+		;
+	l->nr = p.nr;
+	l->err = p.err;
 	return 0;
 }

@@ -21,7 +21,9 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
-#include "kwalk/kwalk.h"
+#include "kwalk/kwalk_copy.h"
+#include "kwalk/kwalk_copy.skel.h"
+#include "kwalk/kwalk_priv.h"
 #include "record/bpf/parallel_load.h"
 #include "record/bpf/programs_priv.h"
 #include "stackmap/stackmap.h"
@@ -208,6 +210,18 @@ static void test_no_stacks(void **state)
 	check("no stacks", *state, KWALK_BY_LOAD, false, false, no_stacks, ARRAY_SIZE(no_stacks));
 }
 
+/* The programs that read the kernel's unwind rules. */
+static void test_loader(void **state)
+{
+	const struct kwalk *k = *state;
+	struct bpf_program *p;
+	unsigned int sum = 0;
+
+	bpf_object__for_each_program(p, k->skel->obj) sum += verified(p);
+	printf("%-28s %-18s %7u of %7u\n", "loader of unwind rules", "all", sum, 2500);
+	assert_true(sum <= 2500);
+}
+
 static int read_kernel(void **state)
 {
 	return kwalk__new((struct kwalk **)state);
@@ -235,10 +249,9 @@ static bool may_load(void)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_user_stacks),
-		cmocka_unit_test(test_kernel_stacks),
-		cmocka_unit_test(test_no_stacks),
-		cmocka_unit_test(test_parallel),
+		cmocka_unit_test(test_user_stacks), cmocka_unit_test(test_kernel_stacks),
+		cmocka_unit_test(test_no_stacks),   cmocka_unit_test(test_parallel),
+		cmocka_unit_test(test_loader),
 	};
 
 	if (!may_load()) {
