@@ -64,11 +64,13 @@ static inline enum entry_kind entry_kind(const char *name)
 		};
 	size_t i;
 
+	/* the first characters of nearly all names differ, and comparing these needs no call */
 	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (!strncmp(name, prefixes[i].name, strlen(prefixes[i].name)))
+		if (*name == *prefixes[i].name &&
+		    !strncmp(name, prefixes[i].name, strlen(prefixes[i].name)))
 			return prefixes[i].kind;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i].name))
+		if (*name == *names[i].name && !strcmp(name, names[i].name))
 			return names[i].kind;
 	return ENTRY_NONE;
 }

@@ -17,6 +17,7 @@
 #include "slurp.h"
 #include "thread.h"
 
+#define FEW_NAMES 16 /* are looked up without an index of all names */
 #define TEXT_LEN 256 /* of one resolved address; KSYM_NAME_LEN is 512 since 6.1: truncated */
 
 struct entry {
@@ -30,7 +31,8 @@ struct ksyms {
 	size_t nr, cap;
 	char *pool; /* the text of kallsyms, followed by further names */
 	size_t pool_len, pool_cap;
-	struct index names; /* built at the first lookup by name */
+	struct index names; /* built when more than FEW_NAMES are looked up */
+	unsigned int nr_looked_up;
 	uint64_t fixed_start, fixed_end; /* the kernel's own text */
 	bool hidden;
 	ksyms_resolve_fn resolve;
@@ -416,29 +418,44 @@ static int names_build(struct ksyms *k)
 	return 0;
 }
 
-int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
+/* The entry of the lowest address with this name; k->nr: none.  A negative errno. */
+static int64_t find_named(struct ksyms *k, const char *name)
 {
-	uint64_t hash = name_hash(name);
-	struct ksym found;
+	uint64_t hash;
 	uint32_t i;
 
-	settle(k);
+	if (k->nr_looked_up < FEW_NAMES) {
+		k->nr_looked_up++;
+		for (i = 0; i < k->nr && strcmp(k->pool + k->entries[i].name, name); i++)
+			;
+		return i;
+	}
 	if (!k->names.slots && names_build(k))
 		return -ENOMEM;
-	index__for_each(&k->names, hash, i) {
-		const struct entry *e = &k->entries[i];
+	hash = name_hash(name);
+	index__for_each(&k->names, hash, i)
+		if (!strcmp(k->pool + k->entries[i].name, name))
+			return i;
+	return k->nr;
+}
 
-		if (strcmp(k->pool + e->name, name))
-			continue;
-		/* the last function of a module has no size */
-		if (!e->size && !ksyms__find(k, e->start, &found) && !strcmp(found.name, name)) {
-			*ret_sym = found;
-			return 0;
-		}
+int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
+{
+	const struct entry *e;
+	struct ksym found;
+	int64_t i;
+
+	settle(k);
+	i = find_named(k, name);
+	if (i < 0 || i == (int64_t)k->nr)
+		return i < 0 ? i : -ENOENT;
+	e = &k->entries[i];
+	/* the last function of a module has no size */
+	if (!e->size && !ksyms__find(k, e->start, &found) && !strcmp(found.name, name))
+		*ret_sym = found;
+	else
 		ksyms__get(k, i, ret_sym);
-		return 0;
-	}
-	return -ENOENT;
+	return 0;
 }
 
 size_t ksyms__nr(const struct ksyms *k)

@@ -217,24 +217,27 @@ static void test_resolver_fails(void **state)
 	ksyms__free(k);
 }
 
+/* Few lookups search all names, many make an index: the answers are the same. */
 static void test_by_name(void **state)
 {
 	struct ksyms *k = open_syms(NULL);
+	unsigned int i;
 	struct ksym s;
 
-	assert_int_equal(ksyms__by_name(k, "last_alias", &s), 0);
-	assert_int_equal(s.start, CORE(0x180));
-	assert_int_equal(s.size, 0x80);
-	assert_int_equal(ksyms__by_name(k, "other", &s), 0);
-	assert_string_equal(s.module, "other");
-	assert_int_equal(ksyms__by_name(k, "data", &s), -ENOENT);
-	assert_int_equal(ksyms__by_name(k, "bpf_prog_a", &s), -ENOENT);
-	assert_int_equal(ksyms__by_name(k, "ftrace_trampoline", &s), -ENOENT);
-	assert_int_equal(ksyms__by_name(k, "", &s), -ENOENT);
+	for (i = 0; i < 10; i++) {
+		assert_int_equal(ksyms__by_name(k, "last_alias", &s), 0);
+		assert_int_equal(s.start, CORE(0x180));
+		assert_int_equal(s.size, 0x80);
+		assert_int_equal(ksyms__by_name(k, "other", &s), 0);
+		assert_string_equal(s.module, "other");
+		assert_int_equal(ksyms__by_name(k, "data", &s), -ENOENT);
+		assert_int_equal(ksyms__by_name(k, "bpf_prog_a", &s), -ENOENT);
+		assert_int_equal(ksyms__by_name(k, "ftrace_trampoline", &s), -ENOENT);
+		assert_int_equal(ksyms__by_name(k, "", &s), -ENOENT);
+	}
 	ksyms__free(k);
 }
 
-/* As with kernel.kptr_restrict=2: finds all symbols by going from one function to the next. */
 static void test_walk(void **state)
 {
 	static char hidden[] = "0000000000000000 T _stext\n0000000000000000 T schedule\n";
