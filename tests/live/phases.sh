@@ -12,7 +12,7 @@ sum_of()
 	tr -d , <log | awk -v phase="$1:" '{ for (i = 1; i < NF && $i != phase; i++); }
 		$i == phase && /: in all$/ { wall = $(i + 1); cpu = $(i + 4); next }
 		$i == phase { parts++; sum += $(i + 1); sum_cpu += $(i + 4) }
-		END { print parts + 0, sum + 0, sum_cpu + 0, wall + 0, cpu + 0 }'
+		END { printf "%d %.0f %.0f %.0f %.0f\n", parts, sum, sum_cpu, wall, cpu }'
 }
 
 for backend in bpf ftrace; do
