@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include <bpf/bpf.h>
@@ -293,6 +294,12 @@ static void want(struct ev_format *fmt, ...)
 }
 #define L(value) ((int64_t)(value))
 
+/* The kernel's priority of this task, which may have been started with another nice value. */
+static int64_t own_prio(void)
+{
+	return 120 + getpriority(PRIO_PROCESS, 0);
+}
+
 static void tasks(void **state)
 {
 	static const char *const wakeups[] = { "sched_waking", "sched_wakeup", "sched_wakeup_new" };
@@ -301,16 +308,16 @@ static void tasks(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(wakeups); i++) {
 		fmt = MAKE("sched", wakeups[i], run.task);
 		want_text(fmt, "comm", "native fields");
-		want(fmt, "pid", L(gettid()), "prio", L(120), "target_cpu", L(0), NULL);
+		want(fmt, "pid", L(gettid()), "prio", own_prio(), "target_cpu", L(0), NULL);
 		ev_format__free(fmt);
 	}
 	fmt = MAKE("sched", "sched_process_free", run.task);
 	want_text(fmt, "comm", "native fields");
-	want(fmt, "pid", L(gettid()), "prio", L(120), NULL);
+	want(fmt, "pid", L(gettid()), "prio", own_prio(), NULL);
 	ev_format__free(fmt);
 	fmt = MAKE("sched", "sched_process_exit", run.task, 1);
 	want_text(fmt, "comm", "native fields");
-	want(fmt, "pid", L(gettid()), "prio", L(120), NULL);
+	want(fmt, "pid", L(gettid()), "prio", own_prio(), NULL);
 	if (ev_format__find(fmt, "group_dead"))
 		want(fmt, "group_dead", L(1), NULL);
 	ev_format__free(fmt);
@@ -355,7 +362,7 @@ static void waits(void **state)
 	size_t at;
 
 	want_text(fmt, "comm", "native fields");
-	want(fmt, "pid", L(0), "prio", L(120), NULL);
+	want(fmt, "pid", L(0), "prio", own_prio(), NULL);
 	ev_format__free(fmt);
 	pid = object(1024, &at);
 	set(at, "pid", "numbers", 1234, 4);
