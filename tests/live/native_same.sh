@@ -4,7 +4,7 @@
 # every event of the table that happens here.  What another CPU may change between the two programs
 # of one hit, such as the name of the task that is woken, is counted apart.
 # alone: if others have attached to an event before, the kernel calls the second program first
-# timeout: 1200
+# timeout: 14400
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 need_tracefs
@@ -21,6 +21,8 @@ while [ \$i -lt $(scale 200 20 4000) ]; do
 	(true; false) | cat | sleep 0.001
 	[ -z "${LIVE_VM:-}" ] || echo >/dev/console # an interrupt of a device
 done
+# NATIVE_RECORDS of each type, for docs/native-events.md: minutes to hours
+"$PROG/often" ${NATIVE_RECORDS:-$(scale 2000 100 1000000)} ${NATIVE_SECONDS:-600}
 exit 0
 EOF
 rc=0

@@ -231,9 +231,10 @@ if [ -z "$tests$all" ]; then
 fi
 rc=0
 rm -rf "$out"/6.* "$out/booted"
+amount="stackonce.stacks=${WALK_STACKS:-} stackonce.records=${NATIVE_RECORDS:-}"
+amount="$amount stackonce.seconds=${NATIVE_SECONDS:-}"
 # shellcheck disable=SC2086 # a list
-boot_all "stackonce.tests=$tests stackonce.without=$without stackonce.stacks=${WALK_STACKS:-}" \
-	$series || rc=1
+boot_all "stackonce.tests=$tests stackonce.without=$without $amount" $series || rc=1
 if [ "$series" = '6.1 6.12' ] && [ -z "$tests" ]; then
 	if compare_boots; then
 		printf 'kaslr_boots\tOK\t1\t0\t0\n' >"$out/6.12-again/results"

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * often [ROUNDS [SECONDS]]: makes the events whose records programs can fill happen, most of them
+ * once or more in each of ROUNDS rounds, for at most SECONDS seconds.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "prog.h"
+
+#define WORKERS 2
+#define SLEEPERS 16
+#define PAGES 512
+
+/* A socket of UDP that is connected to itself. */
+static int own_socket(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	socklen_t len = sizeof(a);
+
+	if (fd < 0 || bind(fd, (void *)&a, len) || getsockname(fd, (void *)&a, &len) ||
+	    connect(fd, (void *)&a, len))
+		err(1, "a socket at the loopback address");
+	return fd;
+}
+
+/* Waits in the kernel until a timer of the wheel expires, again and again. */
+static void sleeper(void)
+{
+	const struct timeval tick = { .tv_usec = 1 };
+	int fd = own_socket();
+	char byte;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tick, sizeof(tick)))
+		err(1, "SO_RCVTIMEO");
+	for (;;)
+		(void)!recv(fd, &byte, 1, 0);
+}
+
+static void faults(char *pages, unsigned long round, int zero)
+{
+	unsigned long at = round % (PAGES / 2) * 8192;
+
+	if (!at && madvise(pages, PAGES * 4096, MADV_DONTNEED))
+		err(1, "madvise");
+	pages[at] = 1;
+	if (read(zero, pages + at + 4096, 1) != 1)
+		err(1, "read /dev/zero");
+}
+
+static void files(void)
+{
+	int fds[2], tcp;
+
+	if (pipe(fds))
+		err(1, "pipe");
+	close(fds[0]);
+	close(fds[1]);
+	tcp = socket(AF_INET, SOCK_STREAM, 0); /* it has timers */
+	if (tcp < 0)
+		err(1, "socket");
+	close(tcp);
+}
+
+static void child(void)
+{
+	pid_t pid = vfork();
+
+	if (!pid)
+		_exit(0);
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+		err(1, "a child process");
+}
+
+static void work(unsigned long rounds, uint64_t end)
+{
+	const struct timespec shortly = { .tv_nsec = 1 };
+	int udp = own_socket(), zero = open("/dev/zero", O_RDONLY);
+	char byte = 0, *pages;
+	unsigned long i;
+
+	pages = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
+	if (pages == MAP_FAILED || madvise(pages, PAGES * 4096, MADV_NOHUGEPAGE))
+		err(1, "memory");
+	prctl(PR_SET_TIMERSLACK, 1);
+	for (i = 0; i < rounds && now_ns() < end; i++) {
+		if (send(udp, &byte, 1, 0) != 1 || recv(udp, &byte, 1, 0) != 1)
+			err(1, "send to oneself");
+		faults(pages, i, zero);
+		files();
+		nanosleep(&shortly, NULL);
+		child();
+	}
+	_exit(0);
+}
+
+static pid_t start(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid < 0)
+		err(1, "fork");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+	}
+	return pid;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long rounds = arg_number(argc, argv, 1, 1000, 1000000000), i;
+	uint64_t end = now_ns() + arg_number(argc, argv, 2, 60, 1000000) * 1000000000ull;
+	pid_t workers[WORKERS], sleepers[SLEEPERS];
+	int status, rc = 0;
+
+	for (i = 0; i < SLEEPERS; i++) {
+		sleepers[i] = start();
+		if (!sleepers[i])
+			sleeper();
+	}
+	for (i = 0; i < WORKERS; i++) {
+		workers[i] = start();
+		if (!workers[i])
+			work(rounds / WORKERS + 1, end);
+	}
+	for (i = 0; i < WORKERS; i++)
+		rc |= waitpid(workers[i], &status, 0) != workers[i] || status;
+	for (i = 0; i < SLEEPERS; i++)
+		kill(sleepers[i], SIGKILL);
+	return rc;
+}
