@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Under a load of network and block interrupts, which allocate and free memory, native kmem events
+# lose no more than those whose records the kernel fills, and never lack their fields: two recorders
+# record the same events at the same time, each in one way.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+# Interrupts of the network, of timers, and of the disk that the directory lies on.
+load()
+{
+	"$PROG/often" 1000000 "$(scale 5 20)" &
+	busy=$!
+	test_pids="$test_pids $busy"
+	while is_child "$busy"; do
+		dd if=/dev/zero of=block bs=1M count=16 oflag=direct 2>/dev/null ||
+			dd if=/dev/zero of=block bs=1M count=4 2>/dev/null
+	done
+	wait "$busy" || fail "the load ended with $?"
+}
+
+# shellcheck disable=SC2086 # an option and its value
+record_bg -a $roomy --no-user-stacks --fields kernel -o kernel.stk -e 'kmem:*'
+kernel=$recorder
+# shellcheck disable=SC2086
+record_bg -a $roomy --no-user-stacks --fields native -o native.stk -e 'kmem:*'
+native=$recorder
+load
+end_child INT "$native"
+end_child INT "$kernel"
+want_sum native.stk
+want_sum kernel.stk
+for way in native kernel; do
+	info_of $way.stk -c '.totals | {happened, recorded, nested: .lost_by.nested,
+		scratch: .lost_by.scratch, ring: .lost_by.ring}' >$way.totals
+	note "$way: $(cat $way.totals)"
+	info_of $way.stk -r '.totals.lost_by | .nested + .scratch' >$way.lost
+done
+[ "$(info_of native.stk .totals.recorded)" -gt "$(scale 50000 2000)" ] ||
+	fail "few events happened: this tested nothing"
+[ "$(cat native.lost)" -le $(($(cat kernel.lost) + 4)) ] ||
+	fail "more is lost natively: $(cat native.lost), and $(cat kernel.lost) otherwise"
+info_true native.stk '.meta."events.native" | test("kmem:kmalloc")' || fail "kmalloc is not native"
+missing=$(info_of native.stk '(.meta."events.native" | split(", ")) as $native |
+	[.events[] | select(IN(.name; $native[])) | .fields_missing] | add')
+[ "$missing" -eq 0 ] || fail "fields are missing in $missing native events"
