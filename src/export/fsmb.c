@@ -230,7 +230,9 @@ static int write_map(const struct export_source *src, uint32_t version, const st
 	int err;
 
 	form.by_events = src->is_selection;
-	form.has_trailer = !is_v1 && make_trailer(r, &form, &trailer);
+	/* Of version 1, only an imported map can have one. */
+	form.has_trailer = (!is_v1 || (!version && stk_reader__meta(r, "import.page_shift"))) &&
+			   make_trailer(r, &form, &trailer);
 	err = walk_stacks(r, &form, refs, NULL, ret_result);
 	if (err)
 		return err;

@@ -80,7 +80,7 @@ static int check_trailer(struct fsmb_map *m, const char *name, size_t at)
 	struct fsmb_trailer *t = &m->trailer;
 	uint32_t size = 0;
 
-	if (m->version == FSMB_VERSION && m->len - at >= FSMB_TRAILER_SIZE &&
+	if (m->len - at >= FSMB_TRAILER_SIZE &&
 	    get32(m, at + offsetof(struct fsmb_trailer, magic)) == FSMB_TRAILER_MAGIC)
 		size = get32(m, at + offsetof(struct fsmb_trailer, size));
 	if (size < FSMB_TRAILER_SIZE || size != m->len - at)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * FSMB: the binary stack map of the proposed ftrace stackmap (tracefs stack_map_bin).  Version 2 is
- * the older form; the series in kernel/ uses its reserved fields and adds a trailer.  The fourth
- * version of the proposal (June 2026) has another magic and calls itself version 1; otherwise it is
- * the same, with reserved fields and without a trailer.
+ * the older form.  The fourth version of the proposal (June 2026) has another magic and calls
+ * itself version 1; otherwise it is the same.  The series in kernel/ uses the reserved fields and
+ * adds a trailer, at first to version 2, later to version 1.
  *
  *   file  = struct fsmb_header stack* [struct fsmb_trailer]
  *   stack = struct fsmb_stack, then u64 words[nr], innermost first: addresses, or for user stacks

@@ -261,6 +261,11 @@ static void test_trailer(void **state)
 	warnings[0] = '\0';
 	expect_round(map, map, len, &result);
 	assert_string_equal(warnings, "");
+	/* the same of version 1 */
+	set32(map, FSMB_MAGIC_V1);
+	set32(map + offsetof(struct fsmb_header, version), FSMB_VERSION_V1);
+	expect_round(map, map, len, &result);
+	assert_string_equal(warnings, "");
 	assert_int_equal(result.stacks, 3);
 	assert_int_equal(result.duplicates, 0); /* a truncated stack is no duplicate */
 
