@@ -57,26 +57,26 @@ enum path_stage {
 	PATH_WRITTEN,
 };
 
-static __always_inline void path_walk(void *ctx, struct event_run *e, enum kwalk_start start,
-				      u32 stage)
+static __always_inline void path_walk(void *ctx, struct event_run *e, u32 stage)
 {
 	struct scratch *s = e->s;
 
 	if (stage >= PATH_STACK) {
-		kernel_stack(ctx, s, e->c, e->d->tracer_start, e->d->tracer_len, 0, start);
+		kernel_stack(ctx, s, e->c, e->d->tracer_start, e->d->tracer_len, 0,
+			     KWALK_TRACEPOINT);
 		return;
 	}
-	if (stage >= PATH_BEGIN && kwalk_begin(ctx, &s->walk, start) && stage == PATH_RECALL)
-		KEEP(stack_recall(s, start));
+	if (stage >= PATH_BEGIN && kwalk_begin(ctx, &s->walk, KWALK_TRACEPOINT) &&
+	    stage == PATH_RECALL)
+		KEEP(stack_recall(s, KWALK_TRACEPOINT));
 }
 
 /* The stages that need a scratch slot: the rest of event_begin(), and event_end(). */
-static __always_inline void path_fill(void *ctx, struct event_run *e, enum kwalk_start start,
-				      u32 stage)
+static __always_inline void path_fill(void *ctx, struct event_run *e, u32 stage)
 {
 	struct scratch *s = e->s;
 
-	if (stage >= PATH_COPY && start == KWALK_TRACEPOINT)
+	if (stage >= PATH_COPY)
 		copy_record(ctx, s, e->d);
 	else
 		s->size = 8;
@@ -86,7 +86,7 @@ static __always_inline void path_fill(void *ctx, struct event_run *e, enum kwalk
 		KEEP(compat_irqs_off());
 	if (stage >= PATH_FLAGS)
 		common_fields(s, e->task);
-	path_walk(ctx, e, start, stage);
+	path_walk(ctx, e, stage);
 	if (stage < PATH_RING)
 		return;
 	user_stack(s, e->c, true);
@@ -96,26 +96,21 @@ static __always_inline void path_fill(void *ctx, struct event_run *e, enum kwalk
 		KEEP(event_write(s, e->c));
 }
 
-/* From the choice of events on.  A front counts by itself that the event happened. */
-static __always_inline void path_event(void *ctx, u32 event, u64 ts, enum kwalk_start start,
-				       u32 stage)
+/* From the choice of events on. */
+static __always_inline void path_event(void *ctx, u32 event, u64 ts, u32 stage)
 {
 	struct event_run e;
 
 	e.task = (void *)bpf_get_current_task_btf();
 	e.c = event_wanted(event, e.task, &e.d, &e.excluded);
-	if (!e.c)
-		return;
-	if (start == KWALK_RAW)
-		bump(e.c, STK_C_HAPPENED);
-	if (stage < PATH_SCRATCH)
+	if (!e.c || stage < PATH_SCRATCH)
 		return;
 	e.s = scratch_get(&e.busy);
 	if (!e.s)
 		return;
 	if (stage >= PATH_TASK) {
 		event_start(e.s, e.task, event, ts);
-		path_fill(ctx, &e, start, stage);
+		path_fill(ctx, &e, stage);
 	}
 	scratch_put(e.busy);
 }
@@ -134,24 +129,8 @@ static __always_inline int path_record(void *ctx, u32 stage)
 		return 1;
 	ts = now();
 	if (stage >= PATH_WANTED && armed())
-		path_event(ctx, event, ts, KWALK_TRACEPOINT, stage);
+		path_event(ctx, event, ts, stage);
 	return 1;
-}
-
-/* ---- a front: one raw tracepoint program alone ----------------------------------------------- */
-
-/* The recorder's functions in a program that perf has no part in.  It has no fields. */
-static __always_inline int path_front(void *ctx, u32 stage)
-{
-	u64 ts;
-
-	if (stage < PATH_TIME || !armed())
-		return 0;
-	ts = now();
-	KEEP(ts);
-	if (stage >= PATH_WANTED)
-		path_event(ctx, 0, ts, KWALK_RAW, stage);
-	return 0;
 }
 
 /* clang-format off */
@@ -168,13 +147,6 @@ static __always_inline int path_front(void *ctx, u32 stage)
 		return path_record(ctx, stage);      \
 	}
 PATH_PROGRAMS(PATH_RECORD)
-
-#define PATH_FRONT(name, stage)                        \
-	SEC("raw_tp") int path_front_##name(void *ctx) \
-	{                                              \
-		return path_front(ctx, stage);         \
-	}
-PATH_PROGRAMS(PATH_FRONT)
 
 /* ---- the counter program, as count_event() --------------------------------------------------- */
 
@@ -204,3 +176,93 @@ int path_count_active(void *ctx)
 {
 	return path_count(true);
 }
+
+/* ---- native events: the front cut off, or whole with an end that is cut off ------------------ */
+
+enum path_native_stage {
+	PATH_NATIVE_EMPTY,
+	PATH_NATIVE_WANTED,
+	PATH_NATIVE_SLOT,
+	PATH_NATIVE_FLAGS,
+	/* from here on ends */
+	PATH_NATIVE_FIELDS,
+	PATH_NATIVE_BEGIN,
+	PATH_NATIVE_RECALL,
+	PATH_NATIVE_KNOWN,
+	PATH_NATIVE_RING,
+};
+
+/* As native_begin(). */
+static __always_inline int path_native(void *ctx, u32 stage)
+{
+	const struct task_struct *task;
+	struct event_desc *d;
+	struct event_counts *c;
+	struct scratch *s;
+	u32 excluded, *busy;
+
+	if (stage < PATH_NATIVE_WANTED || !armed())
+		return 0;
+	task = (void *)bpf_get_current_task_btf();
+	c = event_wanted(0, task, &d, &excluded);
+	if (!c)
+		return 0;
+	bump(c, STK_C_HAPPENED);
+	if (stage < PATH_NATIVE_SLOT)
+		return 0;
+	s = scratch_get(&busy);
+	if (!s)
+		return 0;
+	event_start(s, task, 0, now());
+	s->ev.common_type = d->common_type;
+	if (stage == PATH_NATIVE_FLAGS)
+		common_fields_from(s, task, raw_preempt_base, raw_migrate_base, 0);
+	scratch_put(busy);
+	return 0;
+}
+
+/* As native_end(). */
+static __always_inline int path_end(void *ctx, u32 stage)
+{
+	struct kwalk_raw_start *start;
+	struct native_run e;
+	bool begun = false;
+
+	if (!native_resume(ctx, &e)) {
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_END);
+		return 0;
+	}
+	e.s->kstack = e.s->ustack = WIRE_STACK_NONE;
+	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
+	if (stage >= PATH_NATIVE_BEGIN && start)
+		begun = kwalk_begin_noted(ctx, &e.s->walk, start);
+	if (stage == PATH_NATIVE_RECALL && begun)
+		KEEP(stack_recall(e.s, KWALK_RAW));
+	if (stage >= PATH_NATIVE_KNOWN)
+		KEEP(kernel_stack_known(e.s, e.c, begun, KWALK_RAW));
+	if (stage == PATH_NATIVE_RING)
+		KEEP(event_output(e.s));
+	native_put(&e);
+	return 0;
+}
+
+#define PATH_NATIVE(name, stage)                        \
+	SEC("raw_tp") int path_native_##name(void *ctx) \
+	{                                               \
+		return path_native(ctx, stage);         \
+	}
+PATH_NATIVE(empty, PATH_NATIVE_EMPTY)
+PATH_NATIVE(wanted, PATH_NATIVE_WANTED)
+PATH_NATIVE(slot, PATH_NATIVE_SLOT)
+PATH_NATIVE(flags, PATH_NATIVE_FLAGS)
+
+#define PATH_END(name, stage)                        \
+	SEC("raw_tp") int path_end_##name(void *ctx) \
+	{                                            \
+		return path_end(ctx, stage);         \
+	}
+PATH_END(fields, PATH_NATIVE_FIELDS)
+PATH_END(begin, PATH_NATIVE_BEGIN)
+PATH_END(recall, PATH_NATIVE_RECALL)
+PATH_END(known, PATH_NATIVE_KNOWN)
+PATH_END(ring, PATH_NATIVE_RING)

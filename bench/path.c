@@ -28,23 +28,27 @@
 
 struct stage {
 	const char *name;
-	const char *programs[3];
+	const char *programs[2]; /* that are attached */
+	const char *end; /* what a front goes on with */
 };
 
 /* clang-format off */
-/* Both programs of an event, the recorder cut off after the stage; one program alone. */
-#define PAIR(stage) { #stage, { "count", "path_" #stage } }
-#define FRONT(stage) { #stage, { "path_front_" #stage } }
-#define ALL { "all", { "count", "record" } }
-#define END { NULL, { NULL } }
+/* Both programs of an event, the recorder cut off after the stage. */
+#define PAIR(stage) { #stage, { "count", "path_" #stage }, NULL }
+#define ALL { "all", { "count", "record" }, NULL }
+/* The programs of a native event, cut off in the front or in the end. */
+#define FRONT(stage) { #stage, { "path_native_" #stage }, NULL }
+#define ENDED(stage) { #stage, { PATH_FRONT }, "path_end_" #stage }
+#define NATIVE { "all", { PATH_FRONT }, "native_end" }
+#define END { NULL, { NULL }, NULL }
 
 static const struct stage all_stages[] = {
-	{ "raw_empty", { "path_front_empty" } },
-	{ "recorder_empty", { "path_empty" } },
-	{ "empty", { "path_front_empty", "path_empty" } },
-	{ "happened", { "path_count_happened", "path_empty" } },
-	{ "prog_active", { "path_count_active", "path_empty" } },
-	{ "count", { "count", "path_empty" } },
+	{ "raw_empty", { "path_native_empty" }, NULL },
+	{ "recorder_empty", { "path_empty" }, NULL },
+	{ "empty", { "path_native_empty", "path_empty" }, NULL },
+	{ "happened", { "path_count_happened", "path_empty" }, NULL },
+	{ "prog_active", { "path_count_active", "path_empty" }, NULL },
+	{ "count", { "count", "path_empty" }, NULL },
 	PAIR(cookie), PAIR(time), PAIR(wanted), PAIR(scratch), PAIR(task), PAIR(copy),
 	PAIR(preempt), PAIR(irqs), PAIR(flags), PAIR(begin), PAIR(recall), PAIR(stack),
 	PAIR(ring), PAIR(written), ALL, END
@@ -52,17 +56,18 @@ static const struct stage all_stages[] = {
 
 /* A few of them, for a changed property. */
 static const struct stage few_stages[] = {
-	{ "count", { "count", "path_empty" } },
+	{ "count", { "count", "path_empty" }, NULL },
 	PAIR(scratch), PAIR(flags), PAIR(begin), PAIR(recall), PAIR(stack), ALL, END
 };
 
 static const struct stage end_stages[] = { PAIR(flags), PAIR(ring), ALL, END };
 
-static const struct stage front_stages[] = {
-	FRONT(empty), FRONT(time), FRONT(wanted), FRONT(scratch), FRONT(task), FRONT(preempt),
-	FRONT(irqs), FRONT(flags), FRONT(begin), FRONT(recall), FRONT(stack), FRONT(ring),
-	FRONT(written), END
+static const struct stage native_stages[] = {
+	FRONT(empty), FRONT(wanted), FRONT(slot), FRONT(flags), ENDED(fields), ENDED(begin),
+	ENDED(recall), ENDED(known), ENDED(ring), NATIVE, END
 };
+
+static const struct stage native_end_stages[] = { FRONT(flags), ENDED(fields), NATIVE, END };
 /* clang-format on */
 
 /* One way to load the programs. */
@@ -73,8 +78,9 @@ static const struct set {
 	const struct stage *stages;
 } sets[] = {
 	{ "recorder", "path", true, RING, all_stages },
-	{ "front", "path", true, RING, front_stages },
 	{ "no-stacks", "path", false, RING, end_stages },
+	{ "native", "path", true, RING, native_stages },
+	{ "native-no-stacks", "path", false, RING, native_end_stages },
 	{ "plain", "path_plain", true, RING, few_stages },
 	{ "one-line", "path_one_line", true, RING, few_stages },
 	{ "small-ring", "path", true, SMALL_RING, end_stages },
@@ -101,7 +107,7 @@ static void empty_ring(void)
 static struct path_object *load_set(const char *dir, const struct set *s, struct rec_events *events,
 				    struct kwalk *kwalk)
 {
-	const char *programs[2 * NR(all_stages) + 1];
+	const char *programs[3 * NR(all_stages) + 2];
 	size_t nr = 0, i;
 	char file[4096];
 
@@ -109,7 +115,11 @@ static struct path_object *load_set(const char *dir, const struct set *s, struct
 		programs[nr++] = s->stages[i].programs[0];
 		if (s->stages[i].programs[1])
 			programs[nr++] = s->stages[i].programs[1];
+		if (s->stages[i].end)
+			programs[nr++] = s->stages[i].end;
 	}
+	if (s->stages[i - 1].end && s->kernel_stacks)
+		programs[nr++] = "native_slow";
 	programs[nr] = NULL;
 	snprintf(file, sizeof(file), "%s/%s.bpf.o", dir, s->object);
 	return path_object__load(&(struct path_setup){
@@ -145,13 +155,22 @@ static double program_ns(struct path_object *o, const struct path_load *l, uint6
 	return runs == runs_before ? 0 : (double)(ns - ns_before) / (runs - runs_before);
 }
 
+static void attach(struct path_object *o, const struct stage *s)
+{
+	size_t i;
+
+	if (s->end)
+		path_object__set_end(o, s->end);
+	for (i = 0; i < NR(s->programs) && s->programs[i]; i++)
+		path_object__attach(o, s->programs[i]);
+}
+
 static void measure(const struct run *r, const struct path_load *l, uint64_t events)
 {
 	struct path_pause pause = { 1024, empty_ring };
 	struct event_counts before;
 	struct path_object *o = r->object;
 	double ns;
-	size_t i;
 
 	running = o;
 	if (!o) {
@@ -160,8 +179,7 @@ static void measure(const struct run *r, const struct path_load *l, uint64_t eve
 		return;
 	}
 	pause.every = r->set->ring / 2 / BYTES;
-	for (i = 0; i < NR(r->stage->programs) && r->stage->programs[i]; i++)
-		path_object__attach(o, r->stage->programs[i]);
+	attach(o, r->stage);
 	path_load__measure(l, cpu, WARM_UP, &pause);
 	before = *path_object__counts(o, cpu);
 	ns = path_load__measure(l, cpu, events, &pause);
@@ -177,13 +195,11 @@ static void warm_up(const struct set *s, struct path_object *o, const struct pat
 {
 	struct path_pause pause = { 64, empty_ring };
 	const struct stage *last = s->stages;
-	size_t i;
 
 	while (last[1].name)
 		last++;
 	running = o;
-	for (i = 0; i < NR(last->programs) && last->programs[i]; i++)
-		path_object__attach(o, last->programs[i]);
+	attach(o, last);
 	path_load__measure(l, cpu, 10 * WARM_UP, &pause);
 	path_object__detach(o);
 }

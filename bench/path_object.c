@@ -16,7 +16,10 @@
 #include "kwalk/kwalk.h"
 #include "record/bpf/attach.h"
 #include "record/bpf/event_ring.h"
+#include "record/kernel/native_code.h"
+#include "record/kernel/native_rows.h"
 #include "record/kernel/percpu.h"
+#include "record/kernel/tracefs.h"
 #include "record/select/rec_event.h"
 
 #define MAX_ATTACHED 4
@@ -24,6 +27,7 @@
 struct path_object {
 	struct bpf_object *obj;
 	const struct rec_event *event;
+	struct btf *btf; /* of the kernel */
 	unsigned int nr_cpus, nr_attached;
 	struct event_counts *counts;
 	struct event_ring *rings; /* by CPU, of one part each */
@@ -120,9 +124,32 @@ static void set_settings(struct path_object *o, const struct path_setup *s,
 	bpf_map__set_max_entries(find_map(o, "tasks"), o->nr_cpus * WIRE_TASK_SLOTS);
 	bpf_map__set_max_entries(find_map(o, "scratches"), o->nr_cpus);
 	bpf_map__set_max_entries(find_map(o, "handovers"), o->nr_cpus);
+	bpf_map__set_max_entries(find_map(o, "native_hits"), o->nr_cpus);
 	size_rings(o, s->ring);
 	bpf_map__set_autocreate(find_map(o, "__bpf_usdt_specs"), false);
 	bpf_map__set_autocreate(find_map(o, "__bpf_usdt_ip_to_spec_id"), false);
+}
+
+/* raw_syscalls:sys_enter has a front in C, others the one with a hole. */
+static bool has_own_front(const struct rec_event *e)
+{
+	return !strcmp(e->name, "sys_enter");
+}
+
+static const char *name_of(const struct path_object *o, const char *program)
+{
+	if (strcmp(program, PATH_FRONT))
+		return program;
+	return has_own_front(o->event) ? "native_sys_enter" : "native";
+}
+
+static struct bpf_program *find_program(const struct path_object *o, const char *name)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(o->obj, name);
+
+	if (!p)
+		errx(1, "the object has no program %s", name);
+	return p;
 }
 
 static void choose(struct path_object *o, const char *const *programs)
@@ -136,7 +163,7 @@ static void choose(struct path_object *o, const char *const *programs)
 		bool wanted = !strcmp(name, "locate") || !strncmp(name, "kwalk_module", 12);
 
 		for (i = 0; programs[i]; i++)
-			wanted |= !strcmp(programs[i], name);
+			wanted |= !strcmp(name_of(o, programs[i]), name);
 		bpf_program__set_autoload(p, wanted);
 	}
 }
@@ -168,8 +195,7 @@ static void locate(struct path_object *o, unsigned int cpu, const struct percpu_
 	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
 	uint64_t rq;
 
-	if (bpf_prog_test_run_opts(
-		    bpf_program__fd(bpf_object__find_program_by_name(o->obj, "locate")), &run))
+	if (bpf_prog_test_run_opts(bpf_program__fd(find_program(o, "locate")), &run))
 		err(1, "locate CPU %u", cpu);
 	rq = BSS(o, "located_rq", uint64_t)[cpu];
 	if (!rq || l->runqueues == UINT32_MAX || l->preempt_count == UINT32_MAX ||
@@ -186,6 +212,7 @@ struct path_object *path_object__load(const struct path_setup *s)
 
 	if (!o || percpu__layout(rec_events__kernel_types(s->events), &layout))
 		errx(1, "read the kernel's BTF");
+	o->btf = rec_events__kernel_types(s->events);
 	o->event = &s->events->v[0];
 	o->nr_cpus = percpu__nr_cpus();
 	o->rings = calloc(o->nr_cpus, sizeof(*o->rings));
@@ -210,26 +237,78 @@ struct path_object *path_object__load(const struct path_setup *s)
 	return o;
 }
 
-/* The counter program of the product is copied for each event. */
-static int load_raw(const struct bpf_program *p)
+/* Writes the instructions that fill the event's record. */
+static int fill_front(const struct path_object *o, struct bpf_insn *insns, size_t nr)
+{
+	const struct rec_event *e = o->event;
+	char why[NATIVE_WHY] = "", *text = NULL;
+	struct native_code code;
+	int r = tracefs__format(e->system, e->name, &text) ?:
+			native_code__make(e->system, e->name, e->fmt, text, o->btf,
+					  native_code__reader(o->btf), &code, why);
+
+	free(text);
+	if (r)
+		errx(1, "fill the record of %s: %s", e->name, why);
+	return attach__set(insns, nr, WIRE_NATIVE_ROLE, WIRE_ROLE_ONLY)		  ?:
+		       attach__set(insns, nr, WIRE_NATIVE_IRQS, code.event->irqs) ?:
+		       native_code__fill_hole(insns, nr, &code);
+}
+
+static int load_front(const struct path_object *o, const struct bpf_program *p)
+{
+	size_t nr = bpf_program__insn_cnt(p);
+	struct bpf_insn *insns;
+	int r = attach__copy(p, 0, &insns);
+
+	if (r)
+		return r;
+	if (!has_own_front(o->event))
+		r = fill_front(o, insns, nr);
+	if (!r)
+		r = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "path_front", "GPL", insns, nr,
+				  NULL);
+	free(insns);
+	return r;
+}
+
+/* The counter program and the fronts of the product are copied for each event. */
+static int load_raw(const struct path_object *o, const struct bpf_program *p, const char *name)
 {
 	int fd;
 
-	if (strcmp(bpf_program__name(p), "count"))
+	if (!strcmp(name, PATH_FRONT))
+		fd = load_front(o, p);
+	else if (!strcmp(name, "count"))
+		fd = attach__load_counter(p, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, NULL);
+	else
 		return dup(bpf_program__fd(p));
-	fd = attach__load_counter(p, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, NULL);
 	errno = -MIN(fd, 0);
 	return fd;
 }
 
+static void set_tail(struct path_object *o, uint32_t tail, const char *program)
+{
+	int fd = bpf_program__fd(find_program(o, program));
+
+	if (fd >= 0 && bpf_map_update_elem(bpf_map__fd(find_map(o, "tails")), &tail, &fd, 0))
+		err(1, "call %s", program);
+}
+
+void path_object__set_end(struct path_object *o, const char *program)
+{
+	set_tail(o, WIRE_TAIL_END, program);
+	set_tail(o, WIRE_TAIL_SLOW, "native_slow");
+}
+
 void path_object__attach(struct path_object *o, const char *program)
 {
-	const struct bpf_program *p = bpf_object__find_program_by_name(o->obj, program);
+	const struct bpf_program *p = find_program(o, name_of(o, program));
 	struct attached *a = &o->attached[o->nr_attached++];
 	const struct rec_event *e = o->event;
 
-	if (!p || o->nr_attached > MAX_ATTACHED)
-		errx(1, "attach %s: no such program", program);
+	if (o->nr_attached > MAX_ATTACHED)
+		errx(1, "attach %s: too many programs", program);
 	a->program = p;
 	if (bpf_program__type(p) == BPF_PROG_TYPE_TRACEPOINT) {
 		LIBBPF_OPTS(bpf_tracepoint_opts, opts, .bpf_cookie = 0);
@@ -241,7 +320,7 @@ void path_object__attach(struct path_object *o, const char *program)
 		return;
 	}
 	a->link = NULL;
-	a->prog_fd = load_raw(p);
+	a->prog_fd = load_raw(o, p, program);
 	a->link_fd = a->prog_fd < 0 ? -1 : bpf_raw_tracepoint_open(e->name, a->prog_fd);
 	if (a->link_fd < 0)
 		err(1, "attach %s", program);

@@ -24,9 +24,15 @@ struct path_setup {
 /* Exits with a message if anything fails. */
 struct path_object *path_object__load(const struct path_setup *setup);
 
+/* In the place of a program: the front of the event, if its record can be filled by programs. */
+#define PATH_FRONT "(front)"
+
 /* Attach a program of the object to its event, and detach all. */
 void path_object__attach(struct path_object *o, const char *program);
 void path_object__detach(struct path_object *o);
+
+/* The program that a front goes on with. */
+void path_object__set_end(struct path_object *o, const char *program);
 
 /* Number and ns of the runs of the attached programs, while such statistics are enabled. */
 void path_object__runs(const struct path_object *o, uint64_t *ret_runs, uint64_t *ret_ns);
