@@ -205,31 +205,30 @@ struct kwalk_counts {
 enum kwalk_step {
 	KWALK_IS, /* the word must equal the upper half */
 	KWALK_FRAME, /* it is the new base, above the old one by more than the upper half */
+	KWALK_MODE, /* it is cs, of user mode if the upper half is 1, else of the kernel */
 	KWALK_HOLD, /* it is kept: rbp, for KWALK_HELD */
 	KWALK_HELD, /* as KWALK_FRAME with the kept word; nothing is read */
-	KWALK_USER, /* it is cs, which must be user mode's: the end */
-	KWALK_KERNEL, /* it is cs, which must not be user mode's */
 	KWALK_TO_TASK, /* word + upper half is the new base, on the task's stack */
 	KWALK_TO_OTHER, /* the same on another stack, whose bounds are unknown */
+	KWALK_LAST, /* no word: the end of the steps */
 };
 
-#define KWALK_STEPS 64 /* of a memo, a power of two */
+#define KWALK_STEPS 64 /* of a memo, the last one included, a power of two */
 #define KWALK_MEMOS 64 /* per CPU, in pairs */
 #define KWALK_BIAS 1024 /* allows a word below the base */
 #define KWALK_MAX_SALT ((1u << 30) - 1)
 
 struct kwalk_memo {
 	__u32 seq; /* odd: being written */
-	__u32 nr; /* steps */
+	__u32 pad;
 	/*
 	 * 31..0 of the first address, 32: it is an interrupted instruction, 33: sp is on the task's
 	 * stack, 63..34 the caller's salt; 0: empty
 	 */
 	__u64 tag;
-	__u64 likely; /* the last KWALK_IS before another kind of step: checked first */
 	__u64 value; /* the caller's */
 	__u64 modules; /* kwalk_modules.valid if the walk looked there, else 0 */
-	__u64 unused[3];
+	__u64 unused[4];
 	__u64 step[KWALK_STEPS];
 };
 _Static_assert(sizeof(struct kwalk_memo) == 576, "whole cache lines");

@@ -13,7 +13,7 @@
 struct kwalk_stack {
 	__u64 ip, sp, bp;
 	__u64 bp_at; /* where bp must be read before it is used; 0: it has been read */
-	__u64 task, task_size; /* the task's stack: lowest address, bytes */
+	__u64 task; /* the task's stack: its lowest address */
 	__u64 low, size; /* of the stack that the walk must not leave; both 0: unknown */
 	__u64 modules; /* kwalk_modules.valid if the walk looked there, else 0 */
 	__u32 nr; /* words */
@@ -26,12 +26,15 @@ struct kwalk_stack {
 	__u64 tag; /* of the memos for this walk; 0: not to be remembered, no steps are noted */
 	__u64 base; /* what the steps are relative to */
 	__u64 odd; /* not 0: the walk cannot be expressed as steps */
-	__u32 nr_steps; /* noted; KWALK_STEPS and more: too many */
-	__u32 other; /* 1 + the first step that is not KWALK_IS; 0: all are */
+	__u32 nr_steps; /* noted; KWALK_STEPS and more: too many to remember */
 	__u32 in_base; /* bp is base itself, else it was read as a step */
 	__u32 pair; /* the first of the two memos for this walk */
 	__u32 own; /* frames of the tracer at the innermost end of bpf_get_stack()'s words */
 	__u32 at_limit; /* words are those of bpf_get_stack(), which may have been cut */
+	struct {
+		__u64 base, held; /* rbp, if it was read for a later step */
+		__u64 low, last; /* the stack: its lowest word, and from there to the last */
+	} replay;
 	__u64 steps[KWALK_STEPS];
 	__u64 copy[KWALK_COPY / 8];
 	__u64 before; /* not written: room for a word of the caller in front of the frames */

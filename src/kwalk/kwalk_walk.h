@@ -73,8 +73,6 @@ KWALK_INLINE void kwalk_note(struct kwalk_stack *s, enum kwalk_step step, __u64 
 	s->odd |= (at & 7) | at >> 32 | (upper + (1ull << 31)) >> 32;
 	s->steps[s->nr_steps & (KWALK_STEPS - 1)] = upper << 32 | (__u32)at | step;
 	s->nr_steps++;
-	if (step != KWALK_IS && !s->other)
-		s->other = s->nr_steps;
 }
 
 /* rbp is the base from now on. */
@@ -106,7 +104,7 @@ KWALK_INLINE __u32 kwalk_interrupted(struct kwalk_stack *s, __u32 kind, __u64 at
 	if (!kwalk_within(s, at + KWALK_REGS_IP_AT, 40))
 		return KWALK_STOP_STACK;
 	cs = kwalk_read(s, at + KWALK_REGS_CS_AT);
-	kwalk_note(s, cs & KWALK_USER_MODE ? KWALK_USER : KWALK_KERNEL, at + KWALK_REGS_CS_AT, 0);
+	kwalk_note(s, KWALK_MODE, at + KWALK_REGS_CS_AT, !!(cs & KWALK_USER_MODE));
 	s->ip = kwalk_read(s, at + KWALK_REGS_IP_AT);
 	if (cs & KWALK_USER_MODE) {
 		/*
@@ -182,6 +180,8 @@ KWALK_GLOBAL __u32 kwalk_special(struct kwalk_stack *s, __u32 rule)
 	} else if (KWALK_RULE_SLOT(rule)) {
 		s->bp_at = at + KWALK_RULE_BP_AT(rule);
 		s->in_base = 0;
+	} else if (kind == KWALK_REGS_SP) {
+		s->bp_at = 0; /* these registers include rbp */
 	}
 	if (kind == KWALK_CALL_SP_IND || kind == KWALK_CALL_BP_IND) {
 		if (!kwalk_within(s, at - 8, 8) || at == s->sp || (s->size && at < s->sp))
@@ -210,6 +210,8 @@ KWALK_INLINE __u32 kwalk_frame(struct kwalk_stack *s)
 	if (kind != KWALK_CALL_SP) {
 		__u64 bp_at = s->bp_at, above = s->sp - KWALK_RULE_OFFSET(rule);
 
+		if (kind == KWALK_END || kind == KWALK_REGS_SP || kind == KWALK_IRET_SP)
+			return kwalk_special(s, rule); /* rbp is read only if it is needed */
 		if (bp_at) {
 			if (!kwalk_within(s, bp_at, 8))
 				return KWALK_STOP_STACK;
@@ -283,7 +285,7 @@ KWALK_INLINE bool kwalk_follow(struct kwalk_stack *s, __u64 frame, __u64 size)
 	if (regs || to_task) {
 		s->odd |= !s->bp_at || !s->size;
 		if (regs) /* bit 0 is set */
-			kwalk_note(s, KWALK_USER, s->bp_at, 0);
+			kwalk_note(s, KWALK_MODE, s->bp_at, 1);
 		kwalk_note(s, KWALK_TO_TASK, s->bp_at, upper);
 		s->base = s->bp + upper;
 	} else {
@@ -310,7 +312,7 @@ KWALK_INLINE __u32 kwalk_linked_regs(struct kwalk_stack *s, __u64 at)
 {
 	__u64 cs = kwalk_read(s, at + KWALK_REGS_CS_AT), sp;
 
-	kwalk_note(s, cs & KWALK_USER_MODE ? KWALK_USER : KWALK_KERNEL, at + KWALK_REGS_CS_AT, 0);
+	kwalk_note(s, KWALK_MODE, at + KWALK_REGS_CS_AT, !!(cs & KWALK_USER_MODE));
 	if (cs & KWALK_USER_MODE)
 		return KWALK_DONE;
 	/* Where a sample starts with registers, the kernel omits their instruction. */
@@ -376,7 +378,6 @@ KWALK_GLOBAL __u32 kwalk_round(struct kwalk_stack *s)
 /* Called before the first word is read. */
 KWALK_INLINE void kwalk_enter(struct kwalk_stack *s)
 {
-	s->task_size = kwalk_settings.stack_size;
 	kwalk_enter_stack(s);
 	kwalk_copy(s);
 	s->entered = 1;
@@ -427,14 +428,10 @@ KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *walked, const struct kw
 
 /* ---- remembered walks ------------------------------------------------------------------------ */
 
-/* Whether the memo may match the stack at s, by the tag and one of its words. */
-KWALK_INLINE bool kwalk_is_likely(const struct kwalk_stack *s, const struct kwalk_memo *m)
+/* Whether a word may be the base of the frame above, after this one. */
+KWALK_INLINE bool kwalk_is_up(__u64 base, __s64 above, __u64 word)
 {
-	__u64 step = kwalk_get64(&m->likely), at = s->sp - KWALK_BIAS + (__u32)step;
-
-	return kwalk_get64(&m->tag) == s->tag &&
-	       (!step ||
-		(kwalk_within(s, at, 8) && kwalk_read(s, at) == (__u64)((__s64)step >> 32)));
+	return word - (base + KWALK_BIAS + above) - 1 < kwalk_settings.stack_size;
 }
 
 KWALK_INLINE __u64 kwalk_word(bool by_load, const struct kwalk_stack *s, __u64 addr)
@@ -442,91 +439,108 @@ KWALK_INLINE __u64 kwalk_word(bool by_load, const struct kwalk_stack *s, __u64 a
 	return by_load ? kwalk_guarded(addr) : kwalk_read(s, addr);
 }
 
-/* by_load is a constant, so a step does not ask the settings how memory is read. */
-KWALK_INLINE __u64 kwalk_replay_by(bool by_load, struct kwalk_stack *s, struct kwalk_memo *m,
-				   __u32 seq)
+/*
+ * A step of a kind that few stacks have: where rbp is kept, and from one stack to another.  A
+ * function of its own, because the verifier follows each iteration of the replay's loop.  False: it
+ * is not as remembered.
+ */
+KWALK_GLOBAL int kwalk_replay_rare(struct kwalk_stack *s, __u64 step)
 {
-	__u64 low, last, base, held, value, step, word, at;
-	__u32 nr, kind, i;
+	__u32 kind = step & 7;
+	__s64 upper = (__s64)step >> 32;
+	__u64 at, word;
+
+	if (!s)
+		return 0;
+	at = s->replay.base + (__u32)(step & ~7u);
+	word = s->replay.held;
+	if (kind != KWALK_HELD) {
+		if (at - s->replay.low > s->replay.last)
+			return 0;
+		word = kwalk_read(s, at);
+	}
+	if (kind == KWALK_HOLD) {
+		s->replay.held = word;
+		return 1;
+	}
+	if (kind == KWALK_HELD) {
+		if (!kwalk_is_up(s->replay.base, upper, word))
+			return 0;
+		s->replay.base = word - KWALK_BIAS;
+		return 1;
+	}
+	/* On the task's stack, only up on that stack. */
+	if (s->replay.last != ~7ull && (kind != KWALK_TO_TASK || word + upper <= at))
+		return 0;
+	word += upper;
+	if ((word - s->task <= kwalk_settings.stack_size) != (kind == KWALK_TO_TASK))
+		return 0;
+	s->replay.base = word - KWALK_BIAS;
+	if (kind == KWALK_TO_TASK) {
+		s->replay.low = s->task;
+		s->replay.last = kwalk_settings.stack_size - 8;
+	}
+	return 1;
+}
+
+/*
+ * Returns the memo's value if it describes this stack, else 0.  seq was read before the rest of the
+ * memo.  by_load is a constant, so a step does not ask the settings how memory is read.
+ */
+KWALK_INLINE __u64 kwalk_replay(bool by_load, struct kwalk_stack *s, struct kwalk_memo *m,
+				__u32 seq)
+{
+	__u64 low, last, base, step, word, at;
+	__u32 kind, i;
 	__s64 upper;
 
 	/* Loaded from memory, so that the verifier treats them as unknown scalars. */
 	low = kwalk_get64(&s->low);
 	last = kwalk_get64(&s->size) - 8;
-	base = s->sp - KWALK_BIAS;
-	held = s->bp;
-	nr = kwalk_get32(&m->nr);
-	value = kwalk_get64(&m->value);
-	s->modules = kwalk_get64(&m->modules);
+	base = kwalk_get64(&s->sp) - KWALK_BIAS;
+	s->replay.low = low;
+	s->replay.last = last;
+	s->replay.held = s->bp;
 	KWALK_LOOP
 	for (i = 0; i < KWALK_STEPS; i++) {
-		if (i >= nr)
-			break;
 		step = kwalk_get64(&m->step[i]);
-		if (!(step & 7)) {
+		upper = (__s64)step >> 32;
+		kind = step & 7;
+		if (kind == KWALK_IS) {
 			at = base + (__u32)step;
-			if (at - low > last ||
-			    kwalk_word(by_load, s, at) != (__u64)((__s64)step >> 32))
+			if (at - low > last || kwalk_word(by_load, s, at) != (__u64)upper)
 				return 0;
 			continue;
 		}
-		kind = step & 7;
-		upper = (__s64)step >> 32;
-		at = base + (__u32)(step & ~7u);
-		if (kind == KWALK_HELD)
-			word = held;
-		else if (at - low > last)
-			return 0;
-		else
-			word = kwalk_word(by_load, s, at);
-		switch (kind) {
-		case KWALK_FRAME:
-		case KWALK_HELD:
-			if (word - (base + KWALK_BIAS + upper) - 1 >= kwalk_settings.stack_size)
-				return 0;
-			base = word - KWALK_BIAS;
+		if (kind == KWALK_LAST)
 			break;
-		case KWALK_HOLD:
-			held = word;
-			break;
-		case KWALK_USER:
-			if (!(word & KWALK_USER_MODE))
+		if (kind > KWALK_MODE) {
+			s->replay.base = base;
+			if (!kwalk_replay_rare(s, step))
 				return 0;
-			break;
-		case KWALK_KERNEL:
-			if (word & KWALK_USER_MODE)
-				return 0;
-			break;
-		default:
-			/* On the task's stack, only up on that stack. */
-			if (last != ~7ull && (kind != KWALK_TO_TASK || word + upper <= at))
-				return 0;
-			word += upper;
-			if ((word - s->task <= kwalk_settings.stack_size) !=
-			    (kind == KWALK_TO_TASK))
-				return 0;
-			base = word - KWALK_BIAS;
-			if (kind == KWALK_TO_TASK) {
-				low = s->task;
-				last = kwalk_get64(&s->task_size) - 8;
-			}
+			base = kwalk_get64(&s->replay.base);
+			low = kwalk_get64(&s->replay.low);
+			last = kwalk_get64(&s->replay.last);
+			continue;
 		}
+		at = base + (__u32)(step & ~7u);
+		if (at - low > last)
+			return 0;
+		word = kwalk_word(by_load, s, at);
+		if (kind == KWALK_MODE) {
+			if (!!(word & KWALK_USER_MODE) != upper)
+				return 0;
+			continue;
+		}
+		if (!kwalk_is_up(base, upper, word))
+			return 0;
+		base = word - KWALK_BIAS;
 	}
+	s->modules = kwalk_get64(&m->modules);
 	if (s->modules && !kwalk_modules_hold(s))
 		return 0;
-	return kwalk_get32(&m->seq) == seq ? value : 0;
-}
-
-/*
- * Returns the memo's value if it describes this stack, else 0.  seq was read before the rest of the
- * memo.  Global, so that the verifier checks it once for both memos of a pair.
- */
-KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, struct kwalk_memo *m, __u32 seq)
-{
-	if (!s || !m)
-		return 0;
-	return kwalk_settings.reader == KWALK_BY_LOAD ? kwalk_replay_by(true, s, m, seq) :
-							kwalk_replay_by(false, s, m, seq);
+	word = kwalk_get64(&m->value);
+	return kwalk_get32(&m->seq) == seq ? word : 0;
 }
 
 /*
@@ -544,35 +558,38 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 	if (!s || !kwalk_settings.text_size || kwalk_state.off || !kwalk_is_kernel(s->ip))
 		return 0;
 	kwalk_enter(s);
-	s->base = s->sp;
-	s->odd = 0;
-	s->nr_steps = 0;
-	s->other = 0;
-	s->in_base = 0;
 	s->tag = (__u64)salt << 34 | (__u64) !!s->size << 33 | (__u64) !!s->signal << 32 |
 		 (__u32)s->ip;
 	/* The place of a system call's number; any other content serves as well. */
 	key = s->tag ^ kwalk_load(s->task + kwalk_settings.stack_size - 48) << 40;
 	s->pair = (key * 0x9e3779b97f4a7c15ull) >> 40 & (KWALK_MEMOS - 2);
 	KWALK_LOOP
-	for (i = 0; i < 2 && !value; i++) {
+	for (i = 0; i < 2; i++) {
 		m = kwalk_get_memo((s->pair + i) & (KWALK_MEMOS - 1));
 		if (!m)
 			return 0;
 		seq = kwalk_get32(&m->seq);
-		if (!(seq & 1) && kwalk_is_likely(s, m))
-			value = kwalk_replay(s, m, seq);
+		if (seq & 1 || kwalk_get64(&m->tag) != s->tag)
+			continue;
+		value = kwalk_settings.reader == KWALK_BY_LOAD ? kwalk_replay(true, s, m, seq) :
+								 kwalk_replay(false, s, m, seq);
+		if (value)
+			return value;
 	}
-	return value;
+	s->base = s->sp;
+	s->odd = 0;
+	s->nr_steps = 0;
+	s->in_base = 0;
+	return 0;
 }
 
 /* Call after kwalk_recall() and a kwalk_walk() that returned KWALK_DONE.  The value is not 0. */
 KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 {
 	struct kwalk_memo *m, *other;
-	__u32 seq, i, alike;
+	__u32 seq, i;
 
-	if (!s || !s->tag || s->odd || s->nr_steps > KWALK_STEPS)
+	if (!s || !s->tag || s->odd || s->nr_steps >= KWALK_STEPS)
 		return 0;
 	m = kwalk_get_memo(s->pair & (KWALK_MEMOS - 1));
 	other = kwalk_get_memo((s->pair + 1) & (KWALK_MEMOS - 1));
@@ -584,7 +601,6 @@ KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 	seq = kwalk_get32(&m->seq);
 	if (seq & 1 || kwalk_cas32(&m->seq, seq, seq + 1) != seq)
 		return 0;
-	kwalk_set32(&m->nr, s->nr_steps);
 	kwalk_set64(&m->tag, s->tag);
 	kwalk_set64(&m->value, value);
 	kwalk_set64(&m->modules, s->modules);
@@ -594,8 +610,7 @@ KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 			break;
 		kwalk_set64(&m->step[i], s->steps[i]);
 	}
-	alike = s->other ? s->other - 1 : s->nr_steps;
-	kwalk_set64(&m->likely, alike ? s->steps[(alike - 1) & (KWALK_STEPS - 1)] : 0);
+	kwalk_set64(&m->step[s->nr_steps & (KWALK_STEPS - 1)], KWALK_LAST);
 	kwalk_set32(&m->seq, seq + 2);
 	return 0;
 }

@@ -37,26 +37,28 @@ walk-loops)	# a frame may be below its callee's frame
 walk-guest)	# a stack ends at the registers of a guest kernel
 	script='s/if (kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip))$/if (0)/' changes=2 ;;
 memo-no-seq)	# an entry that is written during the read is used
-	script='s/return kwalk_get32(&m->seq) == seq ? value : 0;/return value;/' changes=2 ;;
+	script='s/return kwalk_get32(&m->seq) == seq ? word : 0;/return word;/' changes=2 ;;
 memo-no-claim)	# an entry is written without being marked
 	script='s/if (seq & 1 || kwalk_cas32(.*) != seq)$/if (0)/' changes=2 ;;
 memo-no-tag)	# an entry with another first address or salt is used
-	script='s/return kwalk_get64(&m->tag) == s->tag &&$/return m->tag \&\&/' changes=2 ;;
+	script='s/if (seq & 1 || kwalk_get64(&m->tag) != s->tag)$/if (seq \& 1 || !m->tag)/' changes=2 ;;
 memo-half)	# only half of a word is compared
-	script='s/kwalk_word(by_load, s, at) != (__u64)((__s64)step >> 32))$/(__u32)kwalk_word(by_load, s, at) != step >> 32)/' \
+	script='s/kwalk_word(by_load, s, at) != (__u64)upper)$/(__u32)kwalk_word(by_load, s, at) != (__u32)upper)/' \
 	changes=2 ;;
 memo-any-base)	# a frame may lie anywhere
-	script='s/if (word - (base + KWALK_BIAS + upper) - 1 >= kwalk_settings.stack_size)/if (0)/' changes=2 ;;
+	script='s/return word - (base + KWALK_BIAS + above) - 1 < kwalk_settings.stack_size;/return true;/' \
+	changes=2 ;;
 memo-any-stack)	# a walk may go from one stack to any other
-	script='s/if ((word - s->task <= kwalk_settings.stack_size) !=$/if (0 \&\& 1 !=/' changes=2 ;;
+	script='s/if ((word - s->task <= kwalk_settings.stack_size) != (kind == KWALK_TO_TASK))/if (0)/' \
+	changes=2 ;;
 memo-down)	# a walk may go down on the task's stack
-	script='s/if (last != ~7ull && (kind != KWALK_TO_TASK || word + upper <= at))/if (0)/' changes=2 ;;
+	script='s/if (s->replay.last != ~7ull && (kind != KWALK_TO_TASK || word + upper <= at))/if (0)/' changes=2 ;;
 memo-any-mode)	# interrupted user mode and kernel mode are the same
-	script='s/word & KWALK_USER_MODE/0/;s/!(0)/0/' changes=4 ;;
+	script='s/if (!!(word & KWALK_USER_MODE) != upper)/if (0)/' changes=2 ;;
 memo-old-modules) # an entry with unloaded modules is used
 	script='s/if (s->modules && !kwalk_modules_hold(s))/if (0)/' changes=2 ;;
 memo-no-bounds)	# a read may leave the stack
-	script='s/if (at - low > last ||$/if (/' changes=2 ;;
+	script='s/if (at - low > last || /if (/' changes=2 ;;
 # frame pointers
 frames-down)	# a frame may be below its callee's frame
 	script='s/} else if (frame - s->sp >= kwalk_settings.stack_size) {/} else if (0) {/' changes=2 ;;
@@ -75,7 +77,7 @@ frames-sample-stack) # a sample may be on one stack and its frame on another
 frames-task-regs) # a frame may be in the task's saved registers
 	script='s/return kwalk_within(s, s->sp, KWALK_REGS_SIZE) ? .*$/return KWALK_STOPS;/' changes=2 ;;
 frames-memo-bit) # registers and frames are the same
-	script='s/kwalk_note(s, KWALK_USER, s->bp_at, 0);/s->odd |= 0;/' changes=2 ;;
+	script='s/kwalk_note(s, KWALK_MODE, s->bp_at, 1);/s->odd |= 0;/' changes=2 ;;
 frames-memo-up)	# registers may overlap the frame below
 	script='s/regs ? s->bp_at + 7 - s->sp : 0;/regs ? -1 : 0;/' changes=2 ;;
 frames-memo-zero) # any 0 ends the stack
