@@ -6,6 +6,7 @@
 #define EVENT_BPF_H
 
 #include "event_flags.h"
+#include "old_way.bpf.h"
 #include "select.bpf.h"
 #include "stack.bpf.h"
 #include "state.bpf.h"
@@ -306,7 +307,8 @@ static __always_inline struct event_counts *event_wanted(u32 event, const struct
 	if (!c)
 		return NULL;
 	*ret_desc = bpf_map_lookup_elem(&descs, &event);
-	if (!*ret_desc || !event_chosen(c, *ret_desc, event, task, ret_excluded))
+	if (!*ret_desc || !old_way_records(event, *ret_desc, c, task->pid) ||
+	    !event_chosen(c, *ret_desc, event, task, ret_excluded))
 		return NULL;
 	return c;
 }

@@ -155,6 +155,7 @@ static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32
 	struct cpu_scratch *slots;
 	struct native_run e;
 	struct event_desc *d;
+	bool old;
 
 	e.c = event_counts(event);
 	d = bpf_map_lookup_elem(&descs, &event);
@@ -164,6 +165,11 @@ static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32
 	bump(e.c, STK_C_HAPPENED);
 	if (taken)
 		__sync_fetch_and_add(&taken->taken, 1);
+	old = old_way_taken(d, e.c);
+	if (how != NATIVE_BY_HOLE && d->flags & DESC_OLD_WAY)
+		old = old_way_of_call(event, task->pid, old, OLD_WAY_FRONT);
+	if (old && !recorder_dropped())
+		return 0; /* counted here, recorded by perf's program */
 	if (!event_chosen(e.c, d, event, task, &excluded))
 		return 0;
 	i = scratch_claim(slots->busy, LOG2_SCRATCHES);
@@ -180,11 +186,12 @@ static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32
 	/* asking the kernel costs 35 ns */
 	common_fields_from(e.s, task, raw_preempt_base, raw_migrate_base,
 			   irqs == NATIVE_IRQS_ASK ? compat_irqs_off() : irqs == NATIVE_IRQS_OFF);
-	size = how == NATIVE_BY_HOLE ? native_fill(&e.s->ev.common_type, ctx) :
+	size = old		     ? 0 :
+	       how == NATIVE_BY_HOLE ? native_fill(&e.s->ev.common_type, ctx) :
 				       native_call(e.s, ctx, d, task, how);
 	e.s->size = size ?: 8;
 	e.s->marks |= size ? 0 : STK_MARK_NO_FIELDS;
-	if (how == NATIVE_ENTER && d->nr_strings)
+	if (how == NATIVE_ENTER && d->nr_strings && !old)
 		event_strings(e.s, d);
 	e.s->excluded = excluded;
 	if (excluded && !native_names_selected(ctx, d)) {

@@ -293,6 +293,10 @@ enum desc_flags {
 	DESC_USER = 1u << 1, /* a probe in a program: the registers are those of user space */
 	DESC_RETURN = 1u << 2, /* the return of a function */
 	DESC_FILLED = 1u << 3, /* fill[] builds the whole record from the tracepoint's arguments */
+	DESC_NATIVE = 1u << 4, /* the event has a front */
+	DESC_CALL = 1u << 5, /* it is a system call's, or all system calls' */
+	/* the event takes the old way on the CPUs whose counters say so, see old_way.bpf.h */
+	DESC_OLD_WAY = 1u << 6,
 };
 
 /*
@@ -421,7 +425,8 @@ struct event_counts {
 	struct wire_loss loss;
 	__wire_u64 agreed; /* stacks walked when one last agreed with the kernel's */
 	__wire_u64 agreed_ts; /* time of that; 0: not yet */
-};
+	__wire_u64 old_way; /* 1: this CPU has taken the old way of a native event */
+} __attribute__((aligned(64))); /* CPUs share no cache line */
 
 /* The two fronts of a native event on one CPU, see src/bpf/native.bpf.h. */
 struct native_hits {

@@ -116,7 +116,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 			.armed = is_armed,
 			.two_instances = native__has_second(p, i),
 			.second_misses = p->attached[i].second_misses,
-			.one_program = programs__is_native(p, i),
+			.one_program = programs__is_native(p, i) && !old_way__has_begun(p, i),
 			.returns = e->desc.flags & DESC_RETURN,
 		};
 		struct sample_sums sums = { 0 };

@@ -77,7 +77,7 @@ static uint64_t complete_one_program(const struct balance *b, uint64_t *c)
 
 static uint64_t complete_final(const struct balance *b, uint64_t *c)
 {
-	uint64_t more = b->more, less = b->less, misses = b->misses, moved, edge;
+	uint64_t more = b->more, less = b->less, misses = missed(b), moved, edge;
 
 	c[STK_C_HAPPENED] += misses;
 	/* when the kernel skips the counter it usually drops the recorder, too, but not always */

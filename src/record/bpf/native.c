@@ -107,6 +107,18 @@ enum native_kind native__kind(const struct programs *p, unsigned int event)
 	return p->native ? p->native[event].kind : NATIVE_NONE;
 }
 
+uint32_t native__flags(const struct programs *p, unsigned int event)
+{
+	switch (native__kind(p, event)) {
+	case NATIVE_NONE:
+		return 0;
+	case NATIVE_FILLED:
+		return DESC_NATIVE;
+	default:
+		return DESC_NATIVE | DESC_CALL;
+	}
+}
+
 bool programs__is_native(const struct programs *p, unsigned int event)
 {
 	return native__kind(p, event) != NATIVE_NONE;
@@ -149,7 +161,8 @@ int native__choose(struct programs *p)
 	if (err)
 		return log_err(err, "make the programs that fill records");
 	size_maps(p);
-	return 0;
+	err = old_way__new(p);
+	return err ? log_err(err, "allocate the table of native events") : 0;
 }
 
 void native__choose_programs(struct programs *p)
@@ -178,6 +191,7 @@ void native__choose_programs(struct programs *p)
 	bpf_program__set_autoload(s->progs.native_slow, any && p->opts->kernel_stacks);
 	bpf_program__set_autoload(s->progs.native_user, any && p->user_stacks);
 	bpf_program__set_autoload(s->progs.calibrate_raw, any);
+	bpf_program__set_autoload(s->progs.take_old_way, any);
 }
 
 /* Sets what distinguishes the copies of the front with instructions made for the event. */

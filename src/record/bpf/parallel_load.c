@@ -203,6 +203,7 @@ int parallel_load__wait(struct parallel_load *l)
 
 	for (i = 0; i < l->nr && !err; i++)
 		err = l->jobs[i]->running ? finish(l->jobs[i]) : 0;
+	current = NULL; /* libbpf loads what follows itself */
 	return err;
 }
 

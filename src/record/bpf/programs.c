@@ -187,6 +187,8 @@ static int map_memories(struct programs *p)
 
 	p->counts = map_memory(s->maps.counts, sizeof(struct event_counts),
 			       (size_t)MAX(p->nr_events, 1u) * p->nr_cpus, &p->counts_len);
+	p->descs = map_memory(s->maps.descs, sizeof(struct event_desc), MAX(p->nr_events, 1u),
+			      &p->descs_len);
 	p->pids = map_memory(s->maps.pids, 8, bpf_map__max_entries(s->maps.pids), &p->pids_len);
 	p->ring_pos = map_memory(s->maps.ring_positions, sizeof(struct wire_ring_pos), p->nr_cpus,
 				 &p->ring_pos_len);
@@ -195,7 +197,8 @@ static int map_memories(struct programs *p)
 	if (p->user_stacks)
 		p->files = map_memory(s->maps.files, sizeof(struct wire_file), WIRE_FILE_ENTRIES,
 				      &p->files_len);
-	if (!p->counts || !p->pids || !p->ring_pos || !p->hits || (!p->files && p->user_stacks))
+	if (!p->counts || !p->descs || !p->pids || !p->ring_pos || !p->hits ||
+	    (!p->files && p->user_stacks))
 		return -errno;
 	p->unseen = calloc(MAX(p->nr_events, 1u), sizeof(*p->unseen));
 	return p->unseen ? 0 : -ENOMEM;
@@ -230,6 +233,7 @@ static int fill_maps(struct programs *p)
 			e->desc.filter = filter++;
 		}
 		attach__tracer_range(p->opts->syms, e);
+		e->desc.flags |= native__flags(p, i);
 		if (!err)
 			err = bpf_map_update_elem(bpf_map__fd(s->maps.descs), &i, &e->desc, 0);
 		if (!err && e->kind == STK_KIND_SYSCALL) {
@@ -457,6 +461,8 @@ static void release_maps(struct programs *p)
 	programs__free_rings(p);
 	if (p->counts)
 		munmap(p->counts, p->counts_len);
+	if (p->descs)
+		munmap(p->descs, p->descs_len);
 	if (p->pids)
 		munmap(p->pids, p->pids_len);
 	if (p->hits)
@@ -468,6 +474,7 @@ static void release_maps(struct programs *p)
 	stackmap__free(p->stackmap);
 	kwalk__free(p->kwalk);
 	parallel_load__free(p->parallel);
+	old_way__free(p);
 	record_bpf__destroy(p->skel);
 }
 

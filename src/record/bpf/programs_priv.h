@@ -45,6 +45,8 @@ struct programs {
 	struct native_hits *hits; /* [event * nr_cpus + cpu], if an event has two fronts */
 	size_t hits_len;
 	struct native_front *native; /* by event; NULL: there are no native events */
+	struct old_way *old_way; /* what events take that are not native any more; or NULL */
+	struct event_desc *descs; /* by event */
 	bool user_stacks; /* requested and available */
 	struct record_bpf *skel;
 	struct parallel_load *parallel; /* of the skeleton's large programs */
@@ -65,7 +67,7 @@ struct programs {
 	uint64_t *unseen; /* by event: lost events that no program noticed */
 	uint64_t *pids;
 	struct wire_file *files; /* NULL without user stacks */
-	size_t counts_len, pids_len, files_len, ring_pos_len;
+	size_t counts_len, descs_len, pids_len, files_len, ring_pos_len;
 	struct attached *attached; /* one per event */
 	struct attached sys_enter, sys_exit;
 	struct attached_probe *probes;
@@ -129,6 +131,16 @@ bool native__has_second(const struct programs *p, unsigned int event);
 uint64_t native__taken(const struct programs *p, unsigned int event, unsigned int cpu);
 /* Loads a front of the event; returns its descriptor or a negative errno. */
 int native__load_front(const struct programs *p, unsigned int event, enum wire_role role);
+
+/* The flags of the event's description. */
+uint32_t native__flags(const struct programs *p, unsigned int event);
+
+/* ---- old_way.c ------------------------------------------------------------------------------- */
+
+int old_way__new(struct programs *p);
+void old_way__free(struct programs *p);
+/* Whether some CPUs, or all, have taken the old way of the event. */
+bool old_way__has_begun(const struct programs *p, unsigned int event);
 
 /* ---- calibrate.c ----------------------------------------------------------------------------- */
 
