@@ -54,6 +54,12 @@ uint64_t info__cost(const struct account *a);
 /* A number in the metadata; false if it is missing. */
 bool info__meta_u64(const struct info *in, const char *key, uint64_t *ret_value);
 
+/*
+ * The time from which on the kernel filled the fields of an event that programs had filled before,
+ * as the metadata say of it; false: it did not happen.
+ */
+bool info__kernel_fields(const struct info *in, const char *event, uint64_t *ret_since);
+
 /* ---- info_text.c, info_json.c ---------------------------------------------------------------- */
 
 /* The columns of the accounting. */

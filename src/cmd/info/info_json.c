@@ -40,6 +40,7 @@ static void json_event(struct info *in, const struct stk_event_type *t)
 	unsigned int kind = stk_event_type__kind(t);
 	struct json *j = &in->out.json;
 	struct account a;
+	uint64_t since;
 
 	info__account(in, t, &a);
 	json__object(j, NULL);
@@ -47,6 +48,8 @@ static void json_event(struct info *in, const struct stk_event_type *t)
 	json__string(j, "kind", kind < ARRAY_SIZE(kinds) ? kinds[kind] : "unknown");
 	json_account(in, &a);
 	json__u64(j, "fields_missing", a.c[STK_C_NO_FIELDS]);
+	if (info__kernel_fields(in, name ?: "", &since))
+		json__u64(j, "kernel_fields_since", since);
 	if (a.c[STK_C_COST_EVENTS] >= INFO_COST_MIN) {
 		json__u64(j, "cost_ns", info__cost(&a));
 		json__u64(j, "cost_measured", a.c[STK_C_COST_EVENTS]);

@@ -3,6 +3,10 @@
 #include "info.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
 
 #define REASON(counter, number, name, listed) { STK_C_##counter, listed },
 
@@ -55,4 +59,27 @@ bool info__meta_u64(const struct info *in, const char *key, uint64_t *ret_value)
 	const char *text = stk_reader__meta(in->rd.reader, key);
 
 	return text && !parse__u64(text, 0, UINT64_MAX, ret_value);
+}
+
+/* Lines "EVENT TIME". */
+bool info__kernel_fields(const struct info *in, const char *event, uint64_t *ret_since)
+{
+	const char *line = stk_reader__meta(in->rd.reader, "fields.kernel");
+	size_t len = strlen(event);
+	uint64_t since, first = UINT64_MAX;
+	char *end;
+
+	if (!line || stk_reader__charge(in->rd.reader, 0, strlen(line)))
+		return false;
+	for (; *line; line += *line == '\n') {
+		if (!strncmp(line, event, len) && line[len] == ' ') {
+			since = strtoull(line + len + 1, &end, 10);
+			if (end > line + len + 1 && (*end == '\n' || !*end))
+				first = MIN(first, since);
+		}
+		line += strcspn(line, "\n");
+	}
+	if (first != UINT64_MAX)
+		*ret_since = first;
+	return first != UINT64_MAX;
 }

@@ -195,6 +195,18 @@ static void put_account_row(struct info *in, const char *name, int width, const 
 			       text__number(a->c[STK_C_NO_FIELDS]).s);
 }
 
+/* Only of events that the recorder's programs filled at first. */
+static void put_kernel_fields(struct info *in, const char *event)
+{
+	uint64_t since;
+
+	if (info__kernel_fields(in, event, &since))
+		strbuf__printf(&in->out.b,
+			       "    fields by the kernel from %" PRIu64 ".%06u on, by the "
+			       "recorder's program before\n",
+			       since / 1000000000, (unsigned int)(since % 1000000000 / 1000));
+}
+
 static void put_event_cost(struct info *in, const struct account *a)
 {
 	uint64_t measured = a->c[STK_C_COST_EVENTS];
@@ -233,6 +245,7 @@ static void put_accounting(struct info *in)
 			continue;
 		}
 		put_account_row(in, name ?: "", width, &a);
+		put_kernel_fields(in, name ?: "");
 		if (stk_event_type__kind(t) == STK_KIND_EMULATED)
 			strbuf__puts(b, "    emulated by function probes\n");
 		put_event_cost(in, &a);

@@ -9,6 +9,7 @@
 #include "bpf_drain.h"
 #include "cleanup.h"
 #include "log.h"
+#include "old_way.h"
 #include "pending_losses.h"
 #include "programs.h"
 #include "record/backend.h"
@@ -380,6 +381,27 @@ static int unverified_meta(struct bpf_backend *b)
 	return err;
 }
 
+/* Writes from when on the kernel filled the records of native events. */
+static int kernel_fields_meta(struct bpf_backend *b)
+{
+	const struct rec_events *l = b->opts->events;
+	struct strbuf text = { 0 };
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < l->nr; i++) {
+		uint64_t since = old_way__since(b->programs, i);
+
+		if (since)
+			strbuf__printf(&text, "%s:%s %" PRIu64 "\n", l->v[i].system, l->v[i].name,
+				       since);
+	}
+	if (text.len || strbuf__failed(&text))
+		err = meta__text(b->w, "fields.kernel", &text);
+	strbuf__free(&text);
+	return err;
+}
+
 /* Writes the names of the events that are so. */
 static int write_events(struct bpf_backend *b, const char *key,
 			bool (*is_so)(const struct programs *p, unsigned int event))
@@ -413,6 +435,7 @@ static int bpf_finish(struct backend *base)
 	err = err ?: unverified_meta(b);
 	err = err ?: write_events(b, "events.uncounted", programs__lacks_counter);
 	err = err ?: write_events(b, "events.native", programs__is_native);
+	err = err ?: kernel_fields_meta(b);
 	return err;
 }
 

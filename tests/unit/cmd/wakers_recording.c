@@ -35,6 +35,11 @@ void make_wakers(const char *path)
 
 	recording__begin(&rec);
 	ok(stk_writer__meta(rec.w, "target", "300"));
+	ok(stk_writer__meta(rec.w, "fields.kernel",
+			    "syscalls:sys_enter_futex 1030000000 x\n" /* not of this version */
+			    "sched:sched_switch2 1000000000\n"
+			    "sched:sched_switch 1020000123\n"
+			    "sched:sched_waking 18446744073709551616000\n"));
 	wait_for(&rec, 1000000000, WAKER, STACK_OMITTED);
 	wait_for(&rec, 1010000000, WAKER, STACK_OMITTED);
 	wait_for(&rec, 1020000000, KTHREAD, 0);

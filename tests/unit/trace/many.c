@@ -30,7 +30,7 @@ struct spec {
 	uint64_t first_ts;
 	unsigned int nr_events;
 	bool torn; /* without END */
-	const char *steps, *unverified, *start_ts; /* metadata with times */
+	const char *steps, *unverified, *kernel_fields, *start_ts; /* metadata with times */
 };
 
 static const struct spec one = {
@@ -67,6 +67,7 @@ static void put_meta(struct stk_writer *w, const struct spec *s)
 		{ "continues", s->continues },
 		{ "clock.steps", s->steps },
 		{ "kernel_unwind.unverified", s->unverified },
+		{ "fields.kernel", s->kernel_fields },
 		{ "tasks.start_ts", s->start_ts },
 	};
 	char text[32];
@@ -394,6 +395,7 @@ static void times_in_metadata_are_those_of_the_whole(void **state)
 
 	a.steps = "-5 at 1010, 7 at 1020";
 	a.unverified = "s:e 3 1000 1100\nu:p:f(a, b) 4 1000 x";
+	a.kernel_fields = "s:e 1100\n";
 	a.start_ts = "1000";
 	b.clock = "boot"; /* of the same boot */
 	b.ts = "2000";
@@ -406,6 +408,7 @@ static void times_in_metadata_are_those_of_the_whole(void **state)
 	assert_string_equal(stk_reader__meta(r, "kernel_unwind.unverified"),
 			    "s:e 3 5000000 5000100\nu:p:f(a, b) 4 5000000 x\n"
 			    "s:e 3 5000000 5000100");
+	assert_string_equal(stk_reader__meta(r, "fields.kernel"), "s:e 5000100\n");
 	assert_string_equal(stk_reader__meta(r, "tasks.start_ts"), "5000000");
 	assert_null(stk_reader__meta(r, "clock.ts"));
 	stk_reader__free(r);
