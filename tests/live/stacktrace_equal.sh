@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Our stacks equal those that ftrace's option `stacktrace` prints for the same events at the same
-# time: context switches, wakeups, and softirqs, whose stacks we store in parts.
+# time: context switches, wakeups, and softirqs, whose stacks we store in parts.  So do those of
+# events whose records the kernel fills.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
@@ -21,9 +22,13 @@ scale 65536 16384 >"$instance/buffer_size_kb"
 
 # Both tracers are enabled before the workload starts and disabled after it has ended, and both lose
 # nothing: event k of a task and an event type is the same event in both.
-# shellcheck disable=SC2086 # an option and its value
-record_bg -a $roomy -k mono -o s.stk -e sched:sched_switch -e sched:sched_waking \
-	-e irq:softirq_raise
+recorders=
+for way in native kernel; do
+	# shellcheck disable=SC2086 # an option and its value
+	record_bg -a $roomy -k mono --fields $way -o $way.stk -e sched:sched_switch \
+		-e sched:sched_waking -e irq:softirq_raise
+	recorders="$recorders $recorder"
+done
 for e in $events; do
 	echo 1 >"$instance/events/$e/enable"
 done
@@ -32,10 +37,14 @@ done
 for e in $events; do
 	echo 0 >"$instance/events/$e/enable"
 done
-stop_recorder
-want_sum s.stk
-[ "$(info_of s.stk .totals.lost)" -le "$(($(nproc) * 6))" ] ||
-	fail "events were lost, the stacks cannot be compared"
+for recorder in $recorders; do
+	stop_recorder
+done
+for way in native kernel; do
+	want_sum $way.stk
+	[ "$(info_of $way.stk .totals.lost)" -le "$(($(nproc) * 6))" ] ||
+		fail "events were lost, the stacks cannot be compared"
+done
 grep -qh '^overrun: [1-9]' "$instance"/per_cpu/cpu*/stats && fail "ftrace's buffer is too small"
 cat "$instance/trace" >ftrace.txt
 
@@ -84,16 +93,18 @@ flatten()
 }
 
 sed -n "s/^ *\($pingpong\|$forktree\)-\([0-9]*\) .*/\2/p" ftrace.txt | sort -u >tasks
-"$STACKONCE" script s.stk >ours.txt
 flatten ftrace.txt >ftrace.flat
-flatten ours.txt >ours.flat
-[ "$(wc -l <ours.flat)" -gt "$(scale 3000 400)" ] ||
-	fail "only $(wc -l <ours.flat) events to compare"
-grep -q ': ' ours.flat || fail "no event has frames"
-diff ftrace.flat ours.flat >differ || {
-	grep -c '^<' differ
-	head -n 12 differ
-	fail "$(grep -c '^>' differ) of $(wc -l <ours.flat) stacks differ"
-}
+for way in native kernel; do
+	"$STACKONCE" script $way.stk >ours.txt
+	flatten ours.txt >ours.flat
+	[ "$(wc -l <ours.flat)" -gt "$(scale 3000 400)" ] ||
+		fail "$way: only $(wc -l <ours.flat) events to compare"
+	grep -q ': ' ours.flat || fail "$way: no event has frames"
+	diff ftrace.flat ours.flat >differ || {
+		grep -c '^<' differ
+		head -n 12 differ
+		fail "$way: $(grep -c '^>' differ) of $(wc -l <ours.flat) stacks differ"
+	}
+done
 note "$(wc -l <ours.flat) events with equal stacks, $(sed 's/.*#[0-9]*://' ours.flat | sort -u |
 	wc -l) distinct"
