@@ -23,6 +23,7 @@
 
 #include "event.bpf.h"
 #include "native_hole.bpf.h"
+#include "nested.bpf.h"
 #include "select.bpf.h"
 #include "stack.bpf.h"
 #include "syscall.bpf.h"
@@ -146,36 +147,41 @@ static __always_inline u32 native_call(struct scratch *s, struct bpf_raw_tracepo
 	return d->fixed_size;
 }
 
-/* A front from the counter of the event to its end. */
-static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32 event, u32 irqs,
-					struct native_hits *taken, u32 how)
+/* Fills the record; returns its size, or 0: it has only the common fields. */
+static __always_inline u32 native_fill_all(struct scratch *s, struct bpf_raw_tracepoint_args *ctx,
+					   struct event_desc *d, const struct task_struct *task,
+					   u32 how)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-	u32 excluded, cpu = bpf_get_smp_processor_id(), i, size;
-	struct cpu_scratch *slots;
-	struct native_run e;
-	struct event_desc *d;
-	bool old;
+	u32 size;
 
-	e.c = event_counts(event);
-	d = bpf_map_lookup_elem(&descs, &event);
+	if (how == NATIVE_BY_HOLE)
+		return native_fill(&s->ev.common_type, ctx);
+	size = native_call(s, ctx, d, task, how);
+	if (how == NATIVE_ENTER && d->nr_strings) {
+		s->size = size;
+		event_strings(s, d);
+		size = s->size;
+	}
+	return size;
+}
+
+/* A front from the decision whether the event is recorded to its end; bare: without fields. */
+static __always_inline int native_record(struct bpf_raw_tracepoint_args *ctx, u32 event,
+					 struct event_counts *c, struct event_desc *d,
+					 const struct task_struct *task, u32 irqs, u32 how,
+					 bool bare)
+{
+	u32 excluded, cpu = bpf_get_smp_processor_id(), i, size;
+	struct native_run e = { .c = c };
+	struct cpu_scratch *slots;
+
+	if (!event_chosen(c, d, event, task, &excluded))
+		return 0;
 	slots = bpf_map_lookup_elem(&scratches, &cpu);
-	if (!e.c || !d || !slots)
-		return 0;
-	bump(e.c, STK_C_HAPPENED);
-	if (taken)
-		__sync_fetch_and_add(&taken->taken, 1);
-	old = old_way_taken(d, e.c);
-	if (how != NATIVE_BY_HOLE && d->flags & DESC_OLD_WAY)
-		old = old_way_of_call(event, task->pid, old, OLD_WAY_FRONT);
-	if (old && !recorder_dropped())
-		return 0; /* counted here, recorded by perf's program */
-	if (!event_chosen(e.c, d, event, task, &excluded))
-		return 0;
-	i = scratch_claim(slots->busy, LOG2_SCRATCHES);
-	if (i >> LOG2_SCRATCHES) {
-		bump(e.c, STK_C_LOST_SCRATCH);
-		note_loss(e.c, now());
+	i = slots ? scratch_claim(slots->busy, LOG2_SCRATCHES) : 1 << LOG2_SCRATCHES;
+	if (!slots || i >> LOG2_SCRATCHES) {
+		bump(c, STK_C_LOST_SCRATCH);
+		note_loss(c, now());
 		return 0;
 	}
 	e.s = &slots->slot[i];
@@ -186,31 +192,49 @@ static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32
 	/* asking the kernel costs 35 ns */
 	common_fields_from(e.s, task, raw_preempt_base, raw_migrate_base,
 			   irqs == NATIVE_IRQS_ASK ? compat_irqs_off() : irqs == NATIVE_IRQS_OFF);
-	size = old		     ? 0 :
-	       how == NATIVE_BY_HOLE ? native_fill(&e.s->ev.common_type, ctx) :
-				       native_call(e.s, ctx, d, task, how);
+	size = bare ? 0 : native_fill_all(e.s, ctx, d, task, how);
 	e.s->size = size ?: 8;
 	e.s->marks |= size ? 0 : STK_MARK_NO_FIELDS;
-	if (how == NATIVE_ENTER && d->nr_strings && !old)
-		event_strings(e.s, d);
 	e.s->excluded = excluded;
 	if (excluded && !native_names_selected(ctx, d)) {
-		bump(e.c, excluded);
+		bump(c, excluded);
 		scratch_put(e.busy);
 		return 0;
 	}
 	if (excluded)
 		e.s->marks |= STK_MARK_NOT_SELECTED;
 	*(volatile u64 *)e.ctx = (u64)ctx;
-	if (d->flags & DESC_FILTER)
-		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_FILTER);
-	else
+	if (!(d->flags & DESC_FILTER))
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_END);
-	/* never reached: the recorder has filled the table */
-	bump(e.c, STK_C_LOST_NESTED);
-	note_loss(e.c, e.s->ts);
+	else if (size) /* the filter needs fields */
+		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_FILTER);
+	/* the tail calls do not fail: the recorder has filled the table */
+	bump(c, STK_C_LOST_NESTED);
+	note_loss(c, e.s->ts);
 	native_put(&e);
 	return 0;
+}
+
+/* A front from the counter of the event on. */
+static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32 event, u32 irqs,
+					struct native_hits *taken, u32 how)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct event_counts *c = event_counts(event);
+	struct event_desc *d = bpf_map_lookup_elem(&descs, &event);
+	bool old;
+
+	if (!c || !d)
+		return 0;
+	bump(c, STK_C_HAPPENED);
+	if (taken)
+		__sync_fetch_and_add(&taken->taken, 1);
+	old = old_way_taken(d, c);
+	if (how != NATIVE_BY_HOLE && d->flags & DESC_OLD_WAY)
+		old = old_way_of_call(event, task->pid, old, OLD_WAY_FRONT);
+	if ((old || d->flags & DESC_BESIDE) && !recorder_dropped())
+		return 0; /* counted here, recorded by perf's program */
+	return native_record(ctx, event, c, d, task, irqs, how, old);
 }
 
 SEC("raw_tp")
@@ -278,6 +302,20 @@ int native_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
 	return armed() ? native_begin(ctx, event, NATIVE_IRQS_ON, NULL, NATIVE_EXIT) : 0;
+}
+
+/* An event whose counter has handed it over, because the kernel drops the recorder program. */
+SEC("raw_tp")
+int nested(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u32 event = take_over(ctx);
+	struct event_counts *c = event_counts(event);
+	struct event_desc *d = bpf_map_lookup_elem(&descs, &event);
+
+	if (!c || !d)
+		return 0;
+	return native_record(ctx, event, c, d, task, NATIVE_IRQS_ASK, NATIVE_BY_HOLE, true);
 }
 
 /* 0: these are the same, 1: they differ; without a branch, which would double what is verified. */
@@ -409,10 +447,6 @@ int native_filter(void *ctx)
 		return 0;
 	}
 	d = bpf_map_lookup_elem(&descs, &e.s->event);
-	if (e.s->marks & STK_MARK_NO_FIELDS) { /* the filter needs them */
-		native_lose(&e);
-		return 0;
-	}
 	if (d && event_passes(e.s, d, true)) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_END);
 		native_lose(&e);

@@ -50,7 +50,10 @@ static __always_inline bool preempt_guard(void)
 		}                              \
 	} while (0)
 
-/* Reads a register from the context at a constant offset, see FILL_ARG(). */
+/*
+ * Reads a register from the context.  The verifier accepts this at constant offsets only; without
+ * the asm, the compiler would merge several reads into one at a variable offset.
+ */
 #define PROBE_REG(ctx, reg)                                                   \
 	({                                                                    \
 		u64 reg_value_;                                               \

@@ -2,11 +2,12 @@
 /*
  * The kernel side of the recorder.
  *
- * Each event type has two programs.  `record` (type TRACEPOINT, one program for all event types,
- * which the attach cookie distinguishes) gets the formatted fields and writes the event.  `count`
- * (type raw_tp, one copy per event type) counts that the event happened.  If the kernel is about to
- * drop `record` because another such program runs on this CPU, `count` hands over to `nested`,
- * which writes the event without the formatted fields.
+ * An event type whose record the kernel fills has two programs.  `record` (type TRACEPOINT, one
+ * program for all event types, which the attach cookie distinguishes) gets the formatted fields and
+ * writes the event.  `count` (type raw_tp, one copy per event type) counts that the event happened.
+ * If the kernel is about to drop `record` because another such program runs on this CPU, `count`
+ * hands over to `nested`, which writes the event without the formatted fields.  Native events have
+ * other programs, see native.bpf.h.
  *
  * TRACEPOINT programs return 1 on every path: 0 would hide the event from other users' perf events
  * on the same tracepoint.

@@ -9,7 +9,6 @@
 
 #include "frame.h"
 #include "loss.bpf.h"
-#include "nested_fields.bpf.h"
 #include "ring.bpf.h"
 #include "stackonce-counters.h"
 #include "wire.h"
@@ -89,7 +88,6 @@ struct scratch {
 	u32 ustack; /* stack map id or WIRE_STACK_... */
 	u64 tag; /* of the copy of a deferred stack */
 	u64 args[3]; /* of a probed function */
-	struct fill_run fill;
 	struct user_walk user;
 };
 _Static_assert(offsetof(struct scratch, ev.common_type) == offsetof(struct scratch, filter.rec),

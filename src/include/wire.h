@@ -292,38 +292,13 @@ enum desc_flags {
 	DESC_FILTER = 1u << 0, /* the event has a filter: filters[filter] */
 	DESC_USER = 1u << 1, /* a probe in a program: the registers are those of user space */
 	DESC_RETURN = 1u << 2, /* the return of a function */
-	DESC_FILLED = 1u << 3, /* fill[] builds the whole record from the tracepoint's arguments */
+	/* its front counts it, and records it only if the kernel drops perf's program */
+	DESC_BESIDE = 1u << 3,
 	DESC_NATIVE = 1u << 4, /* the event has a front */
 	DESC_CALL = 1u << 5, /* it is a system call's, or all system calls' */
 	/* the event takes the old way on the CPUs whose counters say so, see old_way.bpf.h */
 	DESC_OLD_WAY = 1u << 6,
 };
-
-/*
- * How to fill one field of a record that the kernel did not format, see
- * src/record/kernel/nested_fields.c.  The task is an argument of the tracepoint or the current
- * task.
- */
-enum wire_fill_kind {
-	WIRE_FILL_COMM, /* char[16] */
-	WIRE_FILL_COMM_LOC, /* __data_loc char[] */
-	WIRE_FILL_PID,
-	WIRE_FILL_PRIO,
-	WIRE_FILL_CPU, /* the CPU of the task */
-	WIRE_FILL_PID_NR, /* the number of the argument, a struct pid */
-	WIRE_FILL_BYTE, /* the argument itself */
-	WIRE_FILL_STATE, /* prev_state of sched_switch(preempt, prev, next, prev_state) */
-};
-
-struct wire_fill {
-	__wire_u8 kind; /* enum wire_fill_kind */
-	__wire_u8 arg; /* from 1; 0: the current task */
-	__wire_u16 off; /* of the field in the record, below WIRE_MAX_FILLED */
-};
-
-#define WIRE_MAX_FILLS 8
-#define WIRE_FILL_ARGS 4
-#define WIRE_MAX_FILLED 128 /* bytes of the fixed part of such a record; a power of two */
 
 /* Emulated events, see src/record/select/emulated.c. */
 enum wire_emulated {
@@ -393,13 +368,8 @@ struct event_desc {
 	__wire_u16 nr_strings;
 	__wire_u8 string_arg[WIRE_MAX_STRINGS]; /* bit 7: an argv */
 	__wire_u16 string_loc[WIRE_MAX_STRINGS]; /* offset of its __data_loc word */
-	/* for nested events */
-	__wire_u16 nr_fills;
-	__wire_u16 nr_fill_args; /* arguments that fill[] uses */
-	__wire_u32 pad;
-	struct wire_fill fill[WIRE_MAX_FILLS];
 };
-static_assert(sizeof(struct event_desc) == 128, "event_desc has no hidden padding");
+static_assert(sizeof(struct event_desc) == 88, "event_desc has no hidden padding");
 
 /*
  * Events of one type lost on one CPU: how many so far, and the times of the first and the last

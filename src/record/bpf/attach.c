@@ -155,7 +155,9 @@ static int attach_event(struct programs *p, unsigned int i)
 
 	if (bpf_program__fd(recorder) < 0)
 		recorder = p->skel->progs.record_filtered;
-	prog = attach__load_counter(p->skel->progs.count, BPF_PROG_TYPE_RAW_TRACEPOINT, i, NULL);
+	prog = native__kind(p, i) ? native__load_front(p, i, WIRE_ROLE_ONLY) :
+				    attach__load_counter(p->skel->progs.count,
+							 BPF_PROG_TYPE_RAW_TRACEPOINT, i, NULL);
 	if (prog < 0)
 		return prog;
 	err = attach_counter(a, e->name, prog);

@@ -47,9 +47,9 @@ static void choose_probes(struct programs *p)
 
 void programs__choose(struct programs *p)
 {
-	bool enter[2] = { 0 }, exit[2] = { 0 }, tracepoints[2] = { 0 };
+	bool enter[2] = { 0 }, exit[2] = { 0 }, tracepoints[2] = { 0 }, counted = false;
 	struct record_bpf *s = p->skel;
-	bool syscalls, any;
+	bool nested;
 	unsigned int i;
 
 	for (i = 0; i < p->nr_events; i++) {
@@ -59,6 +59,7 @@ void programs__choose(struct programs *p)
 		if (programs__is_native(p, i))
 			continue;
 		tracepoints[filtered] |= e->kind == STK_KIND_TRACEPOINT;
+		counted |= e->kind == STK_KIND_TRACEPOINT && !native__kind(p, i);
 		enter[filtered] |= e->kind == STK_KIND_SYSCALL && !e->syscall_exit;
 		exit[filtered] |= e->kind == STK_KIND_SYSCALL && e->syscall_exit;
 	}
@@ -68,17 +69,16 @@ void programs__choose(struct programs *p)
 	 */
 	bpf_program__set_autoload(s->progs.record, tracepoints[0] && !tracepoints[1]);
 	bpf_program__set_autoload(s->progs.record_filtered, tracepoints[1]);
-	bpf_program__set_autoload(s->progs.count, tracepoints[0] || tracepoints[1]);
+	bpf_program__set_autoload(s->progs.count, counted);
 	bpf_program__set_autoload(s->progs.record_sys_enter, enter[0] && !enter[1]);
 	bpf_program__set_autoload(s->progs.record_sys_enter_filtered, enter[1]);
 	bpf_program__set_autoload(s->progs.count_sys_enter, enter[0] || enter[1]);
 	bpf_program__set_autoload(s->progs.record_sys_exit, exit[0] && !exit[1]);
 	bpf_program__set_autoload(s->progs.record_sys_exit_filtered, exit[1]);
 	bpf_program__set_autoload(s->progs.count_sys_exit, exit[0] || exit[1]);
-	syscalls = enter[0] || enter[1] || exit[0] || exit[1];
-	any = syscalls || tracepoints[0] || tracepoints[1];
-	bpf_program__set_autoload(s->progs.nested, any);
-	native__choose_programs(p);
+	nested = counted || enter[0] || enter[1] || exit[0] || exit[1];
+	bpf_program__set_autoload(s->progs.nested, nested);
+	native__choose_programs(p, nested);
 	bpf_program__set_autoload(s->progs.sample, p->opts->sample_hz);
 	bpf_program__set_autoload(s->progs.follow, recorder_opts__selects_tasks(p->opts));
 	bpf_program__set_autoload(s->progs.remember, programs__selects_owners(p));

@@ -32,10 +32,10 @@ static bool takes_stacks(const struct programs *p)
 	return !p->opts->kernel_stacks || (s->raw_at[0] && s->callers[KWALK_RUN].size);
 }
 
-/* The two fronts of an event must know the level of interrupts. */
-static bool knows_levels(const struct programs *p)
+/* Where an event needs two fronts, these must know the level of interrupts. */
+static bool has_enough_fronts(const struct programs *p, const struct native_code *code)
 {
-	return p->skel->rodata->percpu_preempt_count;
+	return !code->event->nests || p->skel->rodata->percpu_preempt_count;
 }
 
 /* Makes the instructions for an event; without any in ret_code the kernel fills its records. */
@@ -51,10 +51,6 @@ static int make(const struct programs *p, const struct rec_event *e, struct btf 
 					native_code__reader(btf), ret_code, why);
 	if (!err && ret_code->pages_at) {
 		snprintf(why, sizeof(why), "the address of the first struct page is unknown");
-		err = -EOPNOTSUPP;
-	}
-	if (!err && ret_code->event->nests && !knows_levels(p)) {
-		snprintf(why, sizeof(why), "preempt counts are unknown");
 		err = -EOPNOTSUPP;
 	}
 	if (err)
@@ -84,21 +80,24 @@ static enum native_kind kind_of_raw_syscall(const struct rec_event *e)
 	return NATIVE_NONE;
 }
 
-static int choose(const struct programs *p, const struct rec_event *e, struct btf *btf,
+/* native: whether events are native that can be. */
+static int choose(const struct programs *p, const struct rec_event *e, struct btf *btf, bool native,
 		  struct native_front *ret_front)
 {
 	int err;
 
-	if (e->kind == STK_KIND_SYSCALL)
+	if (e->kind == STK_KIND_SYSCALL && native)
 		ret_front->kind = NATIVE_CALL;
 	if (e->kind != STK_KIND_TRACEPOINT)
 		return 0;
-	ret_front->kind = kind_of_raw_syscall(e);
+	if (native)
+		ret_front->kind = kind_of_raw_syscall(e);
 	if (ret_front->kind)
 		return 0;
 	err = make(p, e, btf, &ret_front->code);
 	if (ret_front->code.nr)
-		ret_front->kind = NATIVE_FILLED;
+		ret_front->kind = native && has_enough_fronts(p, &ret_front->code) ? NATIVE_FILLED :
+										     NATIVE_BESIDE;
 	return err;
 }
 
@@ -112,6 +111,8 @@ uint32_t native__flags(const struct programs *p, unsigned int event)
 	switch (native__kind(p, event)) {
 	case NATIVE_NONE:
 		return 0;
+	case NATIVE_BESIDE:
+		return DESC_BESIDE;
 	case NATIVE_FILLED:
 		return DESC_NATIVE;
 	default:
@@ -121,7 +122,7 @@ uint32_t native__flags(const struct programs *p, unsigned int event)
 
 bool programs__is_native(const struct programs *p, unsigned int event)
 {
-	return native__kind(p, event) != NATIVE_NONE;
+	return native__kind(p, event) > NATIVE_BESIDE;
 }
 
 bool native__has_second(const struct programs *p, unsigned int event)
@@ -148,16 +149,15 @@ static void size_maps(struct programs *p)
 int native__choose(struct programs *p)
 {
 	struct btf *btf = rec_events__kernel_types(p->opts->events);
+	bool native = p->opts->fields == REC_FIELDS_NATIVE && takes_stacks(p);
 	unsigned int i;
 	int err = 0;
 
-	if (p->opts->fields != REC_FIELDS_NATIVE || !takes_stacks(p))
-		return 0;
 	p->native = calloc(MAX(p->nr_events, 1u), sizeof(*p->native));
 	if (!p->native)
 		return log_err(-ENOMEM, "allocate the table of native events");
 	for (i = 0; i < p->nr_events && !err; i++)
-		err = choose(p, &p->opts->events->v[i], btf, &p->native[i]);
+		err = choose(p, &p->opts->events->v[i], btf, native, &p->native[i]);
 	if (err)
 		return log_err(err, "make the programs that fill records");
 	size_maps(p);
@@ -165,9 +165,9 @@ int native__choose(struct programs *p)
 	return err ? log_err(err, "allocate the table of native events") : 0;
 }
 
-void native__choose_programs(struct programs *p)
+void native__choose_programs(struct programs *p, bool nested)
 {
-	bool kinds[NATIVE_CALL + 1] = { 0 }, calls[2] = { 0 }, any = false, filtered = false;
+	bool kinds[NATIVE_CALL + 1] = { 0 }, calls[2] = { 0 }, any = nested, filtered = false;
 	struct record_bpf *s = p->skel;
 	unsigned int i;
 
@@ -181,7 +181,7 @@ void native__choose_programs(struct programs *p)
 		calls[e->syscall_exit] |= kind == NATIVE_CALL;
 		filtered |= e->prog != NULL;
 	}
-	bpf_program__set_autoload(s->progs.native, kinds[NATIVE_FILLED]);
+	bpf_program__set_autoload(s->progs.native, kinds[NATIVE_FILLED] || kinds[NATIVE_BESIDE]);
 	bpf_program__set_autoload(s->progs.native_sys_enter, kinds[NATIVE_SYS_ENTER]);
 	bpf_program__set_autoload(s->progs.native_sys_exit, kinds[NATIVE_SYS_EXIT]);
 	bpf_program__set_autoload(s->progs.native_call_enter, calls[0]);
@@ -216,7 +216,7 @@ int native__load_front(const struct programs *p, unsigned int event, enum wire_r
 	size_t nr = bpf_program__insn_cnt(front);
 	int err = attach__copy(front, event, &insns), fd;
 
-	if (!err && f->kind == NATIVE_FILLED)
+	if (!err && f->code.nr)
 		err = set_filled(insns, nr, &f->code, role);
 	if (err)
 		return err;

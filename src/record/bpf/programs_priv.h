@@ -113,18 +113,19 @@ int programs__start_walk(struct programs *p);
 
 /* Which program fills the records of an event. */
 enum native_kind {
-	NATIVE_NONE, /* it is not native */
-	NATIVE_FILLED, /* a front with instructions made for the event */
+	NATIVE_NONE, /* perf's program gets them from the kernel, a counter counts */
+	NATIVE_BESIDE, /* the same, but the counter is a front, see DESC_BESIDE */
+	NATIVE_FILLED, /* native: a front with instructions made for the event */
 	NATIVE_SYS_ENTER,
 	NATIVE_SYS_EXIT, /* raw_syscalls */
 	NATIVE_CALL, /* syscalls: one front at all entries, one at all exits */
 };
 
-/* Before loading: decides which events are native. */
+/* Before loading: decides which events are native, or have a front beside perf's program. */
 int native__choose(struct programs *p);
 enum native_kind native__kind(const struct programs *p, unsigned int event);
-/* After that: selects the programs of native events. */
-void native__choose_programs(struct programs *p);
+/* After that: selects the fronts, and the ends for these and, if it is loaded, for `nested`. */
+void native__choose_programs(struct programs *p, bool nested);
 /* Whether the event may interrupt its own front and so has two of them. */
 bool native__has_second(const struct programs *p, unsigned int event);
 /* Events of a CPU that the second front has counted. */

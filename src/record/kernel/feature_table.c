@@ -21,7 +21,6 @@
 #include "kernel_names.h"
 #include "kwalk/kwalk.h"
 #include "native_probe.h"
-#include "nested_fields.h"
 #include "percpu.h"
 #include "program_stack.h"
 #include "slurp.h"
@@ -345,9 +344,6 @@ const struct feature feature_table[] = {
 	{ "percpu", "locating per-CPU variables of the kernel", "", FEATURE_MAY, probe_percpu,
 	  "nested events are lost, and counted",
 	  "a kernel whose BTF lists per-CPU variables (pahole 1.22 or later)" },
-	{ "nested_fields", "fields of nested sched events", "", FEATURE_MAY, nested_fields__probe,
-	  "nested sched events have no fields, and are marked",
-	  "a stackonce release that supports this kernel's fields" },
 	{ "native_fields", "fields from the arguments of events", "", FEATURE_MAY, native_probe,
 	  "the kernel fills the records of the other events, which takes longer",
 	  "a stackonce release that supports this kernel's fields" },

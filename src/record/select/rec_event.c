@@ -18,7 +18,6 @@
 #include "nearest.h"
 #include "perf_names.h"
 #include "record/kernel/constants.h"
-#include "record/kernel/nested_fields.h"
 #include "record/kernel/tracefs.h"
 #include "syscall.h"
 #include "trace_entry.h"
@@ -144,9 +143,6 @@ static int describe(struct rec_events *l, struct rec_event *e)
 	e->desc.fixed_size = fixed;
 	e->desc.common_type = ev_format__id(e->fmt);
 	describe_pids(e);
-	if (!l->native && nested_fields__expected(e->system, e->name))
-		nested_fields__describe(e->system, e->name, e->fmt, rec_events__kernel_types(l),
-					&e->desc);
 	return describe_dynamic(e);
 }
 
