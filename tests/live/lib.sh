@@ -291,15 +291,23 @@ missing_from()
 		select(.lost > .lost_by.edge + $timers) | "\(.name): \(.lost_by)"'
 }
 
+# name_processes: ftrace prints the process of a task, in $instance, for seen_by_bpf.  A thread of
+# PID 1 may have ended until the test looks.
+name_processes()
+{
+	echo 1 2>/dev/null >"$instance/options/record-tgid" || :
+}
+
 # seen_by_bpf: passes those events of ftrace's text that BPF can see.  On some machines no BPF
 # program runs while a thread of PID 1 does, not even for events in an interrupt.
 seen_by_bpf()
 {
 	ls /proc/1/task >"$work/init.tids"
 	awk 'NR == FNR { hidden[$1]; next }
-		match($0, /-[0-9]+ +\[[0-9]+\] /) {
-			split(substr($0, RSTART + 1, RLENGTH), word, / /)
-			if (!(word[1] in hidden))
+		match($0, /-[0-9]+ +(\([ 0-9-]+\) +)?\[[0-9]+\] /) {
+			at = substr($0, RSTART + 1, RLENGTH)
+			split(at, word, / /)
+			if (!(word[1] in hidden) && at !~ /\( *1\)/)
 				print
 		}' "$work/init.tids" -
 }
@@ -309,6 +317,7 @@ watch_switches()
 {
 	need_tracefs
 	new_instance
+	name_processes
 	echo "prev_comm == \"$1\" || next_comm == \"$1\"" \
 		>"$instance/events/sched/sched_switch/filter"
 	echo 1 >"$instance/events/sched/sched_switch/enable"
