@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * often [ROUNDS [SECONDS]]: makes the events whose records programs can fill happen, most of them
- * once or more in each of ROUNDS rounds, for at most SECONDS seconds.
+ * once in each of ROUNDS rounds, for at most SECONDS seconds.  What is cheap is done more often.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -15,8 +15,10 @@
 #include "prog.h"
 
 #define WORKERS 2
-#define SLEEPERS 16
+#define SLEEPERS 48
 #define PAGES 512
+#define PACKETS 16 /* of a round */
+#define NAPS 4
 
 /* A socket of UDP that is connected to itself. */
 static int own_socket(void)
@@ -55,6 +57,38 @@ static void faults(char *pages, unsigned long round, int zero)
 		err(1, "read /dev/zero");
 }
 
+/* Reads this program from the disk, whose interrupts say when that is done. */
+static void reader(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_DIRECT);
+	void *page;
+
+	if (fd < 0 || posix_memalign(&page, 4096, 4096))
+		_exit(0);
+	while (pread(fd, page, 4096, 0) > 0)
+		;
+	_exit(0);
+}
+
+static void packets(int udp)
+{
+	char byte = 0;
+	int i;
+
+	for (i = 0; i < PACKETS; i++)
+		if (send(udp, &byte, 1, 0) != 1 || recv(udp, &byte, 1, 0) != 1)
+			err(1, "send to oneself");
+}
+
+static void naps(void)
+{
+	const struct timespec shortly = { .tv_nsec = 1 };
+	int i;
+
+	for (i = 0; i < NAPS; i++)
+		nanosleep(&shortly, NULL);
+}
+
 static void files(void)
 {
 	int fds[2], tcp;
@@ -81,10 +115,9 @@ static void child(void)
 
 static void work(unsigned long rounds, uint64_t end)
 {
-	const struct timespec shortly = { .tv_nsec = 1 };
 	int udp = own_socket(), zero = open("/dev/zero", O_RDONLY);
-	char byte = 0, *pages;
 	unsigned long i;
+	char *pages;
 
 	pages = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		     0);
@@ -92,11 +125,10 @@ static void work(unsigned long rounds, uint64_t end)
 		err(1, "memory");
 	prctl(PR_SET_TIMERSLACK, 1);
 	for (i = 0; i < rounds && now_ns() < end; i++) {
-		if (send(udp, &byte, 1, 0) != 1 || recv(udp, &byte, 1, 0) != 1)
-			err(1, "send to oneself");
+		packets(udp);
 		faults(pages, i, zero);
 		files();
-		nanosleep(&shortly, NULL);
+		naps();
 		child();
 	}
 	_exit(0);
@@ -120,13 +152,16 @@ int main(int argc, char **argv)
 {
 	unsigned long rounds = arg_number(argc, argv, 1, 1000, 1000000000), i;
 	uint64_t end = now_ns() + arg_number(argc, argv, 2, 60, 1000000) * 1000000000ull;
-	pid_t workers[WORKERS], sleepers[SLEEPERS];
+	pid_t workers[WORKERS], others[SLEEPERS + 1];
 	int status, rc = 0;
 
-	for (i = 0; i < SLEEPERS; i++) {
-		sleepers[i] = start();
-		if (!sleepers[i])
+	for (i = 0; i <= SLEEPERS; i++) {
+		others[i] = start();
+		if (others[i])
+			continue;
+		if (i)
 			sleeper();
+		reader();
 	}
 	for (i = 0; i < WORKERS; i++) {
 		workers[i] = start();
@@ -135,7 +170,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < WORKERS; i++)
 		rc |= waitpid(workers[i], &status, 0) != workers[i] || status;
-	for (i = 0; i < SLEEPERS; i++)
-		kill(sleepers[i], SIGKILL);
+	for (i = 0; i <= SLEEPERS; i++)
+		kill(others[i], SIGKILL);
 	return rc;
 }
