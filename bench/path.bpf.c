@@ -68,7 +68,7 @@ static __always_inline void path_walk(void *ctx, struct event_run *e, u32 stage)
 	}
 	if (stage >= PATH_BEGIN && kwalk_begin(ctx, &s->walk, KWALK_TRACEPOINT) &&
 	    stage == PATH_RECALL)
-		KEEP(stack_recall(s, KWALK_TRACEPOINT));
+		KEEP(stack_recall(s, KWALK_TRACEPOINT, false));
 }
 
 /* The stages that need a scratch slot: the rest of event_begin(), and event_end(). */
@@ -237,11 +237,11 @@ static __always_inline int path_end(void *ctx, u32 stage)
 	if (stage >= PATH_NATIVE_BEGIN && start)
 		begun = kwalk_begin_noted(ctx, &e.s->walk, start);
 	if (stage == PATH_NATIVE_RECALL && begun)
-		KEEP(stack_recall(e.s, KWALK_RAW));
+		KEEP(stack_recall(e.s, KWALK_RAW, true));
 	if (stage >= PATH_NATIVE_KNOWN)
 		KEEP(kernel_stack_known(e.s, e.c, begun, KWALK_RAW));
 	if (stage == PATH_NATIVE_RING)
-		KEEP(event_output(e.s));
+		KEEP(event_write_ids(e.s, e.c));
 	native_put(&e);
 	return 0;
 }

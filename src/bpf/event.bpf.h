@@ -119,15 +119,11 @@ __noinline u32 user_words_output(struct scratch *s)
 	return size + 8;
 }
 
-/* Writes the event into this CPU's ring; 0: the ring has no room. */
-__noinline int event_output(struct scratch *s)
+/* Completes what precedes the fields in the ring; returns the bytes of the fields. */
+static __always_inline u32 event_head(struct scratch *s)
 {
-	u32 cpu = bpf_get_smp_processor_id(), size, nr;
+	u32 size;
 
-	if (!s)
-		return 0;
-	if (!announce_task(s, cpu))
-		return 0;
 	s->ev.ts = s->ts;
 	s->ev.kstack = s->kstack;
 	s->ev.ustack = s->ustack;
@@ -144,6 +140,19 @@ __noinline int event_output(struct scratch *s)
 		asm volatile("" : "+r"(at));
 		*(u64 *)(s->fields + (at & (WIRE_MAX_RECORD - 1))) = 0;
 	}
+	return size;
+}
+
+/* Writes the event into this CPU's ring; 0: the ring has no room. */
+__noinline int event_output(struct scratch *s)
+{
+	u32 cpu = bpf_get_smp_processor_id(), size, nr;
+
+	if (!s)
+		return 0;
+	if (!announce_task(s, cpu))
+		return 0;
+	size = event_head(s);
 	if (s->kstack == WIRE_STACK_FULL) {
 		u32 start = s->start;
 
@@ -168,14 +177,28 @@ __noinline int event_output(struct scratch *s)
 	return ring_output(cpu, (struct wire_head *)&s->ev, sizeof(s->ev) + size);
 }
 
+static __always_inline bool event_written(struct scratch *s, struct event_counts *c, bool written)
+{
+	if (written)
+		bump(c, STK_C_RECORDED);
+	else
+		event_lost(c, STK_C_LOST_RING, s->ts);
+	return written;
+}
+
 static __always_inline bool event_write(struct scratch *s, struct event_counts *c)
 {
-	if (event_output(s)) {
-		bump(c, STK_C_RECORDED);
-		return true;
-	}
-	event_lost(c, STK_C_LOST_RING, s->ts);
-	return false;
+	return event_written(s, c, event_output(s));
+}
+
+/* The same for an event that carries no words of stacks, without the call, which costs 7 ns. */
+static __always_inline bool event_write_ids(struct scratch *s, struct event_counts *c)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return event_written(s, c,
+			     announce_task(s, cpu) && ring_output(cpu, (struct wire_head *)&s->ev,
+								  sizeof(s->ev) + event_head(s)));
 }
 
 /*

@@ -92,6 +92,18 @@ static __always_inline bool native_names_selected(void *ctx, const struct event_
 /* By event: where its stacks start, as found for the first one. */
 ARRAY(native_starts, 1, struct kwalk_raw_start);
 
+/*
+ * What tells the contexts of a CPU's events apart: a distance between pointers, which is a number to
+ * the verifier, so that it can be compared without a branch.  Not 0.
+ */
+static __always_inline u64 native_id(void *ctx, const struct cpu_scratch *slots)
+{
+	u64 id;
+
+	asm volatile("%0 = %1\n%0 -= %2" : "=&r"(id) : "r"(ctx), "r"(slots));
+	return id;
+}
+
 /* A slot while an event is in it. */
 struct native_run {
 	struct scratch *s;
@@ -203,7 +215,7 @@ static __always_inline int native_record(struct bpf_raw_tracepoint_args *ctx, u3
 	}
 	if (excluded)
 		e.s->marks |= STK_MARK_NOT_SELECTED;
-	*(volatile u64 *)e.ctx = (u64)ctx;
+	*(volatile u64 *)e.ctx = native_id(ctx, slots);
 	if (!(d->flags & DESC_FILTER))
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_END);
 	else if (size) /* the filter needs fields */
@@ -321,9 +333,10 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 /* 0: these are the same, 1: they differ; without a branch, which would double what is verified. */
 static __always_inline u64 native_differ(u64 a, u64 b)
 {
-	u64 x = a ^ b;
+	u64 x = a ^ b, minus = -x;
 
-	return (x | -x) >> 63;
+	asm volatile("" : "+r"(minus)); /* else the compiler makes a branch of it */
+	return (x | minus) >> 63;
 }
 
 /* Finds the slot that the front filled; the last event of a CPU is most often in the first one. */
@@ -336,12 +349,15 @@ static __always_inline bool native_resume(void *ctx, struct native_run *ret_run)
 	_Static_assert(LOG2_SCRATCHES == 2, "there are four slots to look at");
 	if (!slots)
 		return false;
-	asm volatile("%0 = %1" : "=r"(own) : "r"(ctx));
-	i = (1 - native_differ(*(volatile u64 *)&slots->ctx[1], own)) +
-	    (1 - native_differ(*(volatile u64 *)&slots->ctx[2], own)) * 2 +
-	    (1 - native_differ(*(volatile u64 *)&slots->ctx[3], own)) * 3;
-	asm volatile("" : "+r"(i));
-	i &= (1 << LOG2_SCRATCHES) - 1;
+	own = native_id(ctx, slots);
+	asm volatile("%0 = 0" : "=r"(i));
+	if (*(volatile u64 *)&slots->ctx[0] != own) {
+		i = (1 - native_differ(*(volatile u64 *)&slots->ctx[1], own)) +
+		    (1 - native_differ(*(volatile u64 *)&slots->ctx[2], own)) * 2 +
+		    (1 - native_differ(*(volatile u64 *)&slots->ctx[3], own)) * 3;
+		asm volatile("" : "+r"(i));
+		i &= (1 << LOG2_SCRATCHES) - 1;
+	}
 	if (*(volatile u64 *)&slots->ctx[i] != own)
 		return false;
 	ret_run->ctx = &slots->ctx[i];
@@ -351,9 +367,9 @@ static __always_inline bool native_resume(void *ctx, struct native_run *ret_run)
 	return ret_run->c;
 }
 
-static __always_inline void native_write(struct native_run *e)
+static __always_inline void native_written(struct native_run *e, bool written)
 {
-	if (event_write(e->s, e->c)) {
+	if (written) {
 		if (e->s->marks & STK_MARK_NO_FIELDS)
 			bump(e->c, STK_C_NO_FIELDS);
 		event_cost(e->c, e->s);
@@ -368,15 +384,18 @@ static __always_inline void native_lose(struct native_run *e)
 	native_put(e);
 }
 
-/* The kernel stack is done: takes the user stack, if any is wanted, and writes the event. */
-static __always_inline void native_go_on(void *ctx, struct native_run *e)
+/*
+ * The kernel stack is done: takes the user stack, if any is wanted, and writes the event.  ids: the
+ * kernel stack is known by its id.
+ */
+static __always_inline void native_go_on(void *ctx, struct native_run *e, bool ids)
 {
 	if (user_stacks) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_USER);
 		native_lose(e);
 	} else {
 		e->s->ustack = WIRE_STACK_NONE;
-		native_write(e);
+		native_written(e, ids ? event_write_ids(e->s, e->c) : event_write(e->s, e->c));
 	}
 }
 
@@ -390,7 +409,7 @@ int native_user(void *ctx)
 		return 0;
 	}
 	user_stack(e.s, e.c, !e.s->excluded);
-	native_write(&e);
+	native_written(&e, event_write(e.s, e.c));
 	return 0;
 }
 
@@ -410,7 +429,7 @@ int native_slow(void *ctx)
 	if (d && start)
 		kernel_stack_from(ctx, e.s, e.c, d->tracer_start, d->tracer_len, 0,
 				  kwalk_begin_raw_noting(ctx, &e.s->walk, start), KWALK_RAW);
-	native_go_on(ctx, &e);
+	native_go_on(ctx, &e, false);
 	return 0;
 }
 
@@ -431,7 +450,7 @@ int native_end(void *ctx)
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);
 		native_lose(&e);
 	} else {
-		native_go_on(ctx, &e);
+		native_go_on(ctx, &e, true);
 	}
 	return 0;
 }

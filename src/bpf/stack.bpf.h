@@ -184,10 +184,16 @@ static __always_inline u32 stack_salt(const struct scratch *s, enum kwalk_start 
 	return (s->event << 1 | (start == KWALK_RAW)) + 1;
 }
 
-/* Sets s->kstack and returns true if the id of this stack is remembered. */
-static __always_inline bool stack_recall(struct scratch *s, enum kwalk_start start)
+/*
+ * Sets s->kstack and returns true if the id of this stack is remembered.  here: without a call,
+ * where that does not cost the verifier more.
+ */
+static __always_inline bool stack_recall(struct scratch *s, enum kwalk_start start, bool here)
 {
-	u64 id = kwalk_recall(&s->walk, stack_salt(s, start));
+	u32 salt = stack_salt(s, start);
+	u64 id = here && kwalk_settings.reader == KWALK_BY_LOAD ?
+			 kwalk_recall_here(&s->walk, salt) :
+			 kwalk_recall(&s->walk, salt);
 
 	if (!id || id >> 32 != stackmap_generation())
 		return false;
@@ -267,7 +273,7 @@ static __always_inline int stack_verify(void *ctx, struct scratch *s, struct eve
 static __always_inline bool kernel_stack_known(struct scratch *s, struct event_counts *c,
 					       bool begun, enum kwalk_start start)
 {
-	if (!begun || !stack_recall(s, start) || kwalk_due(c->c[STK_C_WALK_REMEMBERED]))
+	if (!begun || !stack_recall(s, start, true) || kwalk_due(c->c[STK_C_WALK_REMEMBERED]))
 		return false;
 	bump(c, STK_C_WALK_REMEMBERED); /* no other counter, see kernel_stack() */
 	return true;
@@ -290,7 +296,7 @@ static __always_inline void kernel_stack_from(void *ctx, struct scratch *s, stru
 	s->tracer_start = tracer_start;
 	s->tracer_len = tracer_len;
 	s->walked = 0;
-	if (begun && stack_recall(s, start)) {
+	if (begun && stack_recall(s, start, false)) {
 		/*
 		 * No other counter: the recorder adds this one to STK_C_WALKED and STK_C_STACK_HIT.
 		 */

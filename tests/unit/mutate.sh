@@ -41,7 +41,8 @@ memo-no-seq)	# an entry that is written during the read is used
 memo-no-claim)	# an entry is written without being marked
 	script='s/if (seq & 1 || kwalk_cas32(.*) != seq)$/if (0)/' changes=2 ;;
 memo-no-tag)	# an entry with another first address or salt is used
-	script='s/if (seq & 1 || kwalk_get64(&m->tag) != s->tag)$/if (seq \& 1 || !m->tag)/' changes=2 ;;
+	script='s/if (seq & 1 || kwalk_get64(&m->tag) != kwalk_get64(&s->tag))$/if (seq \& 1 || !m->tag)/' \
+	changes=2 ;;
 memo-half)	# only half of a word is compared
 	script='s/kwalk_word(by_load, s, at) != (__u64)upper)$/(__u32)kwalk_word(by_load, s, at) != (__u32)upper)/' \
 	changes=2 ;;
