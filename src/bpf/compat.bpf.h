@@ -89,6 +89,7 @@ struct task_struct {
 	u32 self_exec_id;
 	unsigned int in_execve : 1;
 	unsigned short migration_disabled;
+	unsigned long nvcsw, nivcsw;
 	struct sched_entity se;
 	u8 perf_recursion[4]; /* since 6.11 (0d40a6d83e3e) */
 } __attribute__((preserve_access_index));

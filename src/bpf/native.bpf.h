@@ -142,20 +142,30 @@ static __always_inline void native_call_args(u64 *to, const struct pt_regs *regs
  * sys_enter(regs, id) has {id, args[6]}, and a system call's event as many of these as it has
  * arguments; sys_exit(regs, ret) has {id, ret}.
  */
+static __always_inline u32 native_call_enter_fields(u64 *to, struct bpf_raw_tracepoint_args *ctx,
+						    const struct task_struct *task)
+{
+	to[0] = ctx->args[1];
+	native_call_args(&to[1], (void *)ctx->args[0], compat_syscall_is_32bit(task));
+	return 64;
+}
+
+static __always_inline u32 native_call_exit_fields(u64 *to, struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct pt_regs *regs = (void *)ctx->args[0];
+
+	to[0] = (s32)LOAD(regs, ARCH_REG_CALL);
+	to[1] = ctx->args[1];
+	return 24;
+}
+
 static __always_inline u32 native_call(struct scratch *s, struct bpf_raw_tracepoint_args *ctx,
 				       const struct event_desc *d, const struct task_struct *task,
 				       u32 how)
 {
-	const struct pt_regs *regs = (void *)ctx->args[0];
-	u64 *to = (u64 *)s->fields;
-
-	if (how == NATIVE_EXIT) {
-		to[0] = (s32)LOAD(regs, ARCH_REG_CALL);
-		to[1] = ctx->args[1];
-		return 24;
-	}
-	to[0] = ctx->args[1];
-	native_call_args(&to[1], regs, compat_syscall_is_32bit(task));
+	if (how == NATIVE_EXIT)
+		return native_call_exit_fields((u64 *)s->fields, ctx);
+	native_call_enter_fields((u64 *)s->fields, ctx, task);
 	return d->fixed_size;
 }
 

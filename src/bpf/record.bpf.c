@@ -15,6 +15,7 @@
 #include "calibrate.bpf.h"
 #include "event.bpf.h"
 #include "native.bpf.h"
+#include "native_check.bpf.h"
 #include "nested.bpf.h"
 #include "probe.bpf.h"
 #include "select.bpf.h"

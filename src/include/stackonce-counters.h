@@ -89,6 +89,16 @@
 	X(FULL_WAITING, 54, "full_waiting", "waiting") /* ftrace: an event did not wait for its \
 							* stack */
 
+/*
+ * native events, compared with the record that the kernel filled for the same hit; in the order of
+ * enum native_verdict.  All entries of system calls are compared as one, and all exits
+ */
+#define STK_COUNTERS_FIELDS_CHECK(X) \
+	X(FIELDS_AGREED, 58, "fields_agreed", "agreed") \
+	X(FIELDS_CHANGED, 59, "fields_changed", "changed") /* only in what others may have changed \
+							    * meanwhile */ \
+	X(FIELDS_DIFFERED, 60, "fields_differed", "differed")
+
 #define STK_COUNTERS(X) \
 	X(HAPPENED, 0, "happened", "happened") /* counted by the second program */ \
 	X(RECORDED, 1, "recorded", "recorded") \
@@ -115,7 +125,8 @@
 	X(WALK_REMEMBERED, 46, "walk_remembered", "remembered") /* of these, without any lookup */ \
 	STK_COUNTERS_WALK_LEFT(X) \
 	STK_COUNTERS_WALK_CHECK(X) \
-	STK_COUNTERS_FULL(X)
+	STK_COUNTERS_FULL(X) \
+	STK_COUNTERS_FIELDS_CHECK(X)
 
 /* X(CONSTANT, NUMBER in a recording, NAME, counter of user stacks with this end) */
 #define STK_STACK_ENDS(X) \

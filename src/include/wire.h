@@ -58,6 +58,7 @@ enum wire_tail {
 	WIRE_TAIL_END,
 	WIRE_TAIL_SLOW,
 	WIRE_TAIL_USER,
+	WIRE_TAIL_CHECK, /* see src/bpf/native_check.bpf.h */
 	WIRE_NR_TAILS,
 };
 

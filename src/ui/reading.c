@@ -422,9 +422,10 @@ bool reading__is_live(const struct reading *rd)
 /* Lines "EVENT COUNT FROM TO", times in ns; a hostile recording may have any number. */
 #define MAX_UNVERIFIED 32
 
-static void warn_unverified(const struct reading *rd)
+static void warn_unverified(const struct reading *rd, const char *key, const char *what,
+			    const char *why)
 {
-	const char *line = stk_reader__meta(rd->reader, "kernel_unwind.unverified");
+	const char *line = stk_reader__meta(rd->reader, key);
 	uint64_t count, from, to;
 	char event[200];
 	unsigned int i;
@@ -432,11 +433,10 @@ static void warn_unverified(const struct reading *rd)
 	for (i = 0; i < MAX_UNVERIFIED && line && *line; i++) {
 		if (sscanf(line, "%199s %" SCNu64 " %" SCNu64 " %" SCNu64, event, &count, &from,
 			   &to) == 4)
-			log_warn("'%s': kernel stacks of %s from %" PRIu64 ".%09" PRIu64
-				 " to %" PRIu64 ".%09" PRIu64 " are not verified, %" PRIu64
-				 " in all: a stack walked in that time differed from the kernel's",
-				 rd->path, event, from / 1000000000, from % 1000000000,
-				 to / 1000000000, to % 1000000000, count);
+			log_warn("'%s': %s of %s from %" PRIu64 ".%09" PRIu64 " to %" PRIu64
+				 ".%09" PRIu64 " are not verified, %" PRIu64 " in all: %s",
+				 rd->path, what, event, from / 1000000000, from % 1000000000,
+				 to / 1000000000, to % 1000000000, count, why);
 		line += strcspn(line, "\n");
 		line += *line == '\n';
 	}
@@ -476,7 +476,10 @@ int reading__finish(struct reading *rd)
 		warn_unclean(rd, i);
 	if (rd->at_end && (need__selected(rd) || need__filters(rd, true)))
 		rd->code = CMD_FAILURE;
-	warn_unverified(rd);
+	warn_unverified(rd, "kernel_unwind.unverified", "kernel stacks",
+			"a stack walked in that time differed from the kernel's");
+	warn_unverified(rd, "fields.unverified", "fields",
+			"a record filled in that time differed from the kernel's");
 	user_names__finish(&rd->names);
 	return rd->code;
 }

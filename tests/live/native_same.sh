@@ -3,7 +3,6 @@
 # The records that programs fill from a tracepoint's arguments are the kernel's, byte for byte, for
 # every event of the table that happens here.  What another CPU may change between the two programs
 # of one hit, such as the name of the task that is woken, is counted apart.
-# alone: if others have attached to an event before, the kernel calls the second program first
 # timeout: 14400
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"

@@ -41,8 +41,13 @@ struct reason {
 
 /* Each is ended by a row whose name is NULL. */
 extern const struct reason info_filtered_by[], info_lost_by[], info_fell_by[], info_stack_ends[],
-	info_walk_left[], info_walk_checks[], info_ustack_ways[], info_ustack_ends[], info_full[],
-	info_samples[];
+	info_walk_left[], info_walk_checks[], info_fields_checks[], info_ustack_ways[],
+	info_ustack_ends[], info_full[], info_samples[];
+
+#define INFO_FIELDS_MIN 64 /* records that the recorder compares before it stops */
+/* Records of a native event that were compared with the kernel's; false: it is not native. */
+bool info__fields_compared(const struct info *in, const char *event, const struct account *a,
+			   uint64_t *ret_compared);
 
 /* Whether this one of the recordings is in progress. */
 bool info__is_running(const struct info *in, const struct stk_reader *member);

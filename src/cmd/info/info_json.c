@@ -39,6 +39,7 @@ static void json_event(struct info *in, const struct stk_event_type *t)
 	_cleanup_free_ char *name = event__full_name(t);
 	unsigned int kind = stk_event_type__kind(t);
 	struct json *j = &in->out.json;
+	uint64_t compared;
 	struct account a;
 	uint64_t since;
 
@@ -50,6 +51,8 @@ static void json_event(struct info *in, const struct stk_event_type *t)
 	json__u64(j, "fields_missing", a.c[STK_C_NO_FIELDS]);
 	if (info__kernel_fields(in, name ?: "", &since))
 		json__u64(j, "kernel_fields_since", since);
+	if (info__fields_compared(in, name ?: "", &a, &compared))
+		json_reasons(j, "fields_compared", &a, info_fields_checks);
 	if (a.c[STK_C_COST_EVENTS] >= INFO_COST_MIN) {
 		json__u64(j, "cost_ns", info__cost(&a));
 		json__u64(j, "cost_measured", a.c[STK_C_COST_EVENTS]);

@@ -16,6 +16,7 @@ const struct reason info_fell_by[] = { STK_COUNTERS_FELL(REASON){ 0, NULL } };
 const struct reason info_stack_ends[] = { STK_COUNTERS_STACK_END(REASON){ 0, NULL } };
 const struct reason info_walk_left[] = { STK_COUNTERS_WALK_LEFT(REASON){ 0, NULL } };
 const struct reason info_walk_checks[] = { STK_COUNTERS_WALK_CHECK(REASON){ 0, NULL } };
+const struct reason info_fields_checks[] = { STK_COUNTERS_FIELDS_CHECK(REASON){ 0, NULL } };
 const struct reason info_ustack_ways[] = { STK_COUNTERS_USTACK_WAY(REASON){ 0, NULL } };
 const struct reason info_ustack_ends[] = { STK_COUNTERS_USTACK_END(REASON){ 0, NULL } };
 const struct reason info_full[] = { STK_COUNTERS_FULL(REASON){ 0, NULL } };
@@ -82,4 +83,30 @@ bool info__kernel_fields(const struct info *in, const char *event, uint64_t *ret
 	if (first != UINT64_MAX)
 		*ret_since = first;
 	return first != UINT64_MAX;
+}
+
+/* Whether it is in a list "a:b, c:d". */
+static bool is_listed(const char *list, const char *event)
+{
+	size_t len = strlen(event);
+
+	while (list && *list) {
+		if (!strncmp(list, event, len) && (!list[len] || list[len] == ','))
+			return true;
+		list += strcspn(list, ", \n");
+		list += strspn(list, ", \n");
+	}
+	return false;
+}
+
+bool info__fields_compared(const struct info *in, const char *event, const struct account *a,
+			   uint64_t *ret_compared)
+{
+	const struct reason *r;
+	uint64_t sum = 0;
+
+	for (r = info_fields_checks; r->name; r++)
+		sum += a->c[r->counter];
+	*ret_compared = sum;
+	return sum || is_listed(stk_reader__meta(in->rd.reader, "events.native"), event);
 }

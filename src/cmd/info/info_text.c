@@ -43,6 +43,7 @@ static const struct {
 	{ "Uncounted", "events.uncounted",
 	  "the number of calls of % that the kernel dropped is unknown" },
 	{ "Native", "events.native", "% by one program each; the kernel counts what that misses" },
+	{ "Wrong", "fields.differed", "%" },
 	{ "Missing", "metadata.left_out", "%" },
 	{ "Imported", "source", "%" },
 	{ "Imported", "import.map", "from %" },
@@ -207,6 +208,21 @@ static void put_kernel_fields(struct info *in, const char *event)
 			       since / 1000000000, (unsigned int)(since % 1000000000 / 1000));
 }
 
+/* Unless enough records agreed with the kernel's. */
+static void put_fields_check(struct info *in, const char *name, const struct account *a)
+{
+	uint64_t compared;
+
+	if (!info__fields_compared(in, name, a, &compared))
+		return;
+	if (compared < INFO_FIELDS_MIN)
+		strbuf__printf(&in->out.b,
+			       "    fields: %" PRIu64 " of %d compared with the kernel's\n",
+			       compared, INFO_FIELDS_MIN);
+	if (in->verbose || a->c[STK_C_FIELDS_DIFFERED])
+		put_reasons(in, "fields compared with the kernel's: ", a, info_fields_checks);
+}
+
 static void put_event_cost(struct info *in, const struct account *a)
 {
 	uint64_t measured = a->c[STK_C_COST_EVENTS];
@@ -248,6 +264,7 @@ static void put_accounting(struct info *in)
 		put_kernel_fields(in, name ?: "");
 		if (stk_event_type__kind(t) == STK_KIND_EMULATED)
 			strbuf__puts(b, "    emulated by function probes\n");
+		put_fields_check(in, name ?: "", &a);
 		put_event_cost(in, &a);
 		if (*filter) {
 			strbuf__puts(b, "    filter: ");

@@ -6,6 +6,7 @@
 #include "attach.h"
 #include "balance.h"
 #include "cleanup.h"
+#include "field_checks.h"
 #include "kwalk/kwalk.h"
 #include "log.h"
 #include "programs_priv.h"
@@ -135,6 +136,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 		if (e->kind == STK_KIND_SAMPLE)
 			samples(p, i, &sums, c);
 		c[STK_C_WALK_UNVERIFIED] = programs__unverified(p, i).stacks;
+		field_checks__counters(p->checks, i, c);
 	}
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "attach_probes.h"
 #include "cleanup.h"
+#include "field_checks.h"
 #include "log.h"
 #include "programs_priv.h"
 #include "record/select/rec_event.h"
@@ -252,6 +253,9 @@ int attach__all(struct programs *p)
 		if (!p->begin)
 			return log_err(-errno, "attach to sched:sched_process_exec");
 	}
+	err = field_checks__new(p, &p->checks);
+	if (err)
+		return err;
 	for (i = 0; i < p->nr_events; i++) {
 		struct rec_event *e = &l->v[i];
 
@@ -291,8 +295,9 @@ static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)
 
 int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 {
-	int *fds =
-		malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes + 9) * sizeof(*fds));
+	int *fds = malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes +
+			   field_checks__max_fds(p->checks) + 9) *
+			  sizeof(*fds));
 	unsigned int nr = 0, i;
 
 	if (!fds)
@@ -322,6 +327,7 @@ int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 		fds[nr++] = bpf_link__fd(p->command);
 	if (p->calibration)
 		fds[nr++] = bpf_link__fd(p->calibration);
+	nr += field_checks__fds(p->checks, fds + nr);
 	qsort(fds, nr, sizeof(*fds), compare_ints);
 	*ret_fds = fds;
 	*ret_nr = nr;
@@ -332,6 +338,8 @@ void attach__release(struct programs *p)
 {
 	unsigned int i;
 
+	field_checks__free(p->checks);
+	p->checks = NULL;
 	for (i = 0; p->attached && i < p->nr_events; i++)
 		detach(&p->attached[i]);
 	if (p->attached) {

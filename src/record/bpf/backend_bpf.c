@@ -354,30 +354,85 @@ static int finish_files(struct bpf_backend *b)
 	return err ? log_err(err, "write the symbols of user stacks") : 0;
 }
 
-/* Writes which walked stacks are not verified, if one has differed from the kernel's. */
-static int unverified_meta(struct bpf_backend *b)
+/* Writes what is not verified of each event, and since when; ret_count: how much in all. */
+static int write_unverified(struct bpf_backend *b, const char *key,
+			    struct programs_unverified (*get)(const struct programs *p,
+							      unsigned int event),
+			    uint64_t *ret_count)
 {
 	struct strbuf text = { 0 };
-	uint64_t stacks = 0;
+	unsigned int i;
+	int err = 0;
+
+	*ret_count = 0;
+	for (i = 0; i < b->opts->events->nr; i++) {
+		const struct rec_event *e = &b->opts->events->v[i];
+		struct programs_unverified u = get(b->programs, i);
+
+		if (u.stacks)
+			strbuf__printf(&text, "%s:%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+				       e->system, e->name, u.stacks, u.from, u.to);
+		*ret_count += u.stacks;
+	}
+	if (*ret_count)
+		err = meta__text(b->w, key, &text);
+	strbuf__free(&text);
+	return err;
+}
+
+/* If a walked stack has differed from the kernel's. */
+static int unverified_stacks(struct bpf_backend *b)
+{
+	uint64_t stacks;
+	int err = write_unverified(b, "kernel_unwind.unverified", programs__unverified, &stacks);
+
+	if (stacks)
+		log_warn("a kernel stack walked by the recorder differed from the kernel's: %s not "
+			 "verified; the kernel walked all later ones",
+			 text__count(stacks, "earlier stack").s);
+	return err;
+}
+
+/* Values may have any bytes. */
+static void put_line(struct strbuf *text, const struct rec_event *e, const struct strbuf *what)
+{
+	size_t i;
+
+	strbuf__printf(text, "%s:%s ", e->system, e->name);
+	for (i = 0; i < what->len; i++)
+		if ((unsigned char)what->s[i] < ' ')
+			strbuf__printf(text, "\\x%02x", (unsigned char)what->s[i]);
+		else
+			strbuf__putc(text, what->s[i]);
+	strbuf__putc(text, '\n');
+}
+
+/* Writes in what the records of native events have differed from the kernel's. */
+static int differences(struct bpf_backend *b)
+{
+	struct strbuf lines = { 0 }, what = { 0 };
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < b->opts->events->nr; i++) {
 		const struct rec_event *e = &b->opts->events->v[i];
-		struct programs_unverified u = programs__unverified(b->programs, i);
 
-		if (u.stacks)
-			strbuf__printf(&text, "%s:%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-				       e->system, e->name, u.stacks, u.from, u.to);
-		stacks += u.stacks;
+		strbuf__reset(&what);
+		programs__fields_difference(b->programs, i, &what);
+		if (!what.len)
+			continue;
+		put_line(&lines, e, &what);
+		log_warn("the recorder's record of %s:%s differed from the kernel's: %s; %s not "
+			 "verified",
+			 e->system, e->name, what.s ?: "",
+			 text__count(programs__fields_unverified(b->programs, i).stacks,
+				     "earlier event")
+				 .s);
 	}
-	if (stacks)
-		log_warn("a kernel stack walked by the recorder differed from the kernel's: %s not "
-			 "verified; the kernel walked all later ones",
-			 text__count(stacks, "earlier stack").s);
-	if (stacks)
-		err = meta__text(b->w, "kernel_unwind.unverified", &text);
-	strbuf__free(&text);
+	if (lines.len || strbuf__failed(&lines))
+		err = meta__text(b->w, "fields.differed", &lines);
+	strbuf__free(&lines);
+	strbuf__free(&what);
 	return err;
 }
 
@@ -400,6 +455,14 @@ static int kernel_fields_meta(struct bpf_backend *b)
 		err = meta__text(b->w, "fields.kernel", &text);
 	strbuf__free(&text);
 	return err;
+}
+
+static int unverified_fields(struct bpf_backend *b)
+{
+	uint64_t events;
+	int err = write_unverified(b, "fields.unverified", programs__fields_unverified, &events);
+
+	return err ?: differences(b);
 }
 
 /* Writes the names of the events that are so. */
@@ -432,7 +495,8 @@ static int bpf_finish(struct backend *base)
 		log_warn("the stack map lacks %s of events: this is a bug of stackonce",
 			 text__count(ds.unresolved, "stack").s);
 	err = finish_files(b);
-	err = err ?: unverified_meta(b);
+	err = err ?: unverified_stacks(b);
+	err = err ?: unverified_fields(b);
 	err = err ?: write_events(b, "events.uncounted", programs__lacks_counter);
 	err = err ?: write_events(b, "events.native", programs__is_native);
 	err = err ?: kernel_fields_meta(b);

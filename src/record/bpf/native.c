@@ -12,6 +12,7 @@
 #include "log.h"
 #include "programs_priv.h"
 #include "record/kernel/native_code.h"
+#include "record/kernel/native_masks.h"
 #include "record/kernel/native_rows.h"
 #include "record/kernel/tracefs.h"
 #include "record/select/rec_event.h"
@@ -36,6 +37,12 @@ static bool takes_stacks(const struct programs *p)
 static bool has_enough_fronts(const struct programs *p, const struct native_code *code)
 {
 	return !code->event->nests || p->skel->rodata->percpu_preempt_count;
+}
+
+/* The check of records must know the level of interrupts, and whether the kernel drops its program. */
+static bool knows_levels(const struct programs *p)
+{
+	return p->skel->rodata->percpu_preempt_count && p->skel->rodata->percpu_prog_active;
 }
 
 /* Makes the instructions for an event; without any in ret_code the kernel fills its records. */
@@ -135,10 +142,32 @@ uint64_t native__taken(const struct programs *p, unsigned int event, unsigned in
 	return __atomic_load_n(&p->hits[event * p->nr_cpus + cpu].taken, __ATOMIC_ACQUIRE);
 }
 
+/* Of system calls. */
+static bool is_exit(const struct programs *p, unsigned int event)
+{
+	return native__kind(p, event) == NATIVE_SYS_EXIT || p->opts->events->v[event].syscall_exit;
+}
+
+unsigned int native__check(const struct programs *p, unsigned int event)
+{
+	return native__kind(p, event) == NATIVE_FILLED ? event : p->nr_events + is_exit(p, event);
+}
+
+void native__masks(const struct programs *p, unsigned int event, struct native_check *ret_check)
+{
+	if (native__kind(p, event) == NATIVE_FILLED)
+		native_masks__make(p->native[event].code.event, p->opts->events->v[event].fmt,
+				   ret_check);
+	else
+		native_masks__make_call(is_exit(p, event), ret_check);
+}
+
 static void size_maps(struct programs *p)
 {
 	unsigned int i;
 
+	bpf_map__set_max_entries(p->skel->maps.native_checks, p->nr_events + 2);
+	bpf_map__set_max_entries(p->skel->maps.native_check_cpus, p->nr_cpus);
 	bpf_map__set_max_entries(p->skel->maps.native_starts, MAX(p->nr_events, 1u));
 	for (i = 0; i < p->nr_events; i++)
 		if (native__has_second(p, i))
@@ -149,7 +178,7 @@ static void size_maps(struct programs *p)
 int native__choose(struct programs *p)
 {
 	struct btf *btf = rec_events__kernel_types(p->opts->events);
-	bool native = p->opts->fields == REC_FIELDS_NATIVE && takes_stacks(p);
+	bool native = p->opts->fields == REC_FIELDS_NATIVE && takes_stacks(p) && knows_levels(p);
 	unsigned int i;
 	int err = 0;
 
@@ -167,7 +196,8 @@ int native__choose(struct programs *p)
 
 void native__choose_programs(struct programs *p, bool nested)
 {
-	bool kinds[NATIVE_CALL + 1] = { 0 }, calls[2] = { 0 }, any = nested, filtered = false;
+	bool kinds[NATIVE_CALL + 1] = { 0 }, calls[2] = { 0 }, filtered = false;
+	bool checked = false, any;
 	struct record_bpf *s = p->skel;
 	unsigned int i;
 
@@ -177,21 +207,28 @@ void native__choose_programs(struct programs *p, bool nested)
 
 		if (!kind)
 			continue;
-		any = kinds[kind] = true;
+		kinds[kind] = true;
+		checked |= programs__is_native(p, i);
 		calls[e->syscall_exit] |= kind == NATIVE_CALL;
 		filtered |= e->prog != NULL;
 	}
+	any = nested || checked || kinds[NATIVE_BESIDE];
 	bpf_program__set_autoload(s->progs.native, kinds[NATIVE_FILLED] || kinds[NATIVE_BESIDE]);
 	bpf_program__set_autoload(s->progs.native_sys_enter, kinds[NATIVE_SYS_ENTER]);
 	bpf_program__set_autoload(s->progs.native_sys_exit, kinds[NATIVE_SYS_EXIT]);
 	bpf_program__set_autoload(s->progs.native_call_enter, calls[0]);
 	bpf_program__set_autoload(s->progs.native_call_exit, calls[1]);
+	bpf_program__set_autoload(s->progs.check_kernel, checked);
+	bpf_program__set_autoload(s->progs.check_compare, checked);
+	bpf_program__set_autoload(s->progs.check_front, kinds[NATIVE_FILLED]);
+	bpf_program__set_autoload(s->progs.check_sys_enter, kinds[NATIVE_SYS_ENTER] || calls[0]);
+	bpf_program__set_autoload(s->progs.check_sys_exit, kinds[NATIVE_SYS_EXIT] || calls[1]);
 	bpf_program__set_autoload(s->progs.native_filter, filtered);
 	bpf_program__set_autoload(s->progs.native_end, any);
 	bpf_program__set_autoload(s->progs.native_slow, any && p->opts->kernel_stacks);
 	bpf_program__set_autoload(s->progs.native_user, any && p->user_stacks);
 	bpf_program__set_autoload(s->progs.calibrate_raw, any);
-	bpf_program__set_autoload(s->progs.take_old_way, any);
+	bpf_program__set_autoload(s->progs.take_old_way, checked);
 }
 
 /* Sets what distinguishes the copies of the front with instructions made for the event. */
@@ -205,6 +242,13 @@ static int set_filled(struct bpf_insn *insns, size_t nr, const struct native_cod
 	return err ?: native_code__fill_hole(insns, nr, code);
 }
 
+static int load(const char *name, const struct bpf_insn *insns, size_t nr)
+{
+	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, name, "GPL", insns, nr, NULL);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int native__load_front(const struct programs *p, unsigned int event, enum wire_role role)
 {
 	const struct native_front *f = &p->native[event];
@@ -214,12 +258,24 @@ int native__load_front(const struct programs *p, unsigned int event, enum wire_r
 					      p->skel->progs.native;
 	_cleanup_free_ struct bpf_insn *insns = NULL;
 	size_t nr = bpf_program__insn_cnt(front);
-	int err = attach__copy(front, event, &insns), fd;
+	int err = attach__copy(front, event, &insns);
 
 	if (!err && f->code.nr)
 		err = set_filled(insns, nr, &f->code, role);
-	if (err)
-		return err;
-	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "stk_native", "GPL", insns, nr, NULL);
-	return fd < 0 ? -errno : fd;
+	return err ?: load("stk_native", insns, nr);
+}
+
+int native__load_check(const struct programs *p, unsigned int event)
+{
+	const struct native_front *f = &p->native[event];
+	const struct bpf_program *check = f->kind == NATIVE_FILLED ? p->skel->progs.check_front :
+					  is_exit(p, event)	   ? p->skel->progs.check_sys_exit :
+								     p->skel->progs.check_sys_enter;
+	_cleanup_free_ struct bpf_insn *insns = NULL;
+	size_t nr = bpf_program__insn_cnt(check);
+	int err = attach__copy(check, native__check(p, event), &insns);
+
+	if (!err && f->kind == NATIVE_FILLED)
+		err = native_code__fill_hole(insns, nr, &f->code);
+	return err ?: load("stk_check", insns, nr);
 }

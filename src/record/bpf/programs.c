@@ -18,6 +18,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "event_ring.h"
+#include "field_checks.h"
 #include "grace.h"
 #include "kwalk/kwalk.h"
 #include "log.h"
@@ -255,6 +256,7 @@ static int set_tails(const struct programs *p)
 		[WIRE_TAIL_END] = s->progs.native_end,
 		[WIRE_TAIL_SLOW] = s->progs.native_slow,
 		[WIRE_TAIL_USER] = s->progs.native_user,
+		[WIRE_TAIL_CHECK] = s->progs.check_compare,
 	};
 	uint32_t i;
 
@@ -546,6 +548,7 @@ void programs__free(struct programs *p)
 {
 	if (!p)
 		return;
+	field_checks__stop(p->checks);
 	if (!detach_in_child(p))
 		attach__release(p);
 	release_maps(p);
@@ -569,13 +572,14 @@ int programs__arm(struct programs *p)
 	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
 	if (p->samples)
 		samples__start(p->samples);
-	return 0;
+	return field_checks__start(p->checks);
 }
 
 int programs__disarm(struct programs *p)
 {
 	int err;
 
+	field_checks__stop(p->checks);
 	if (p->samples)
 		samples__stop(p->samples);
 	__atomic_store_n(&p->skel->bss->ctl.armed, 0, __ATOMIC_SEQ_CST);

@@ -18,6 +18,7 @@ struct memory_plan;
 struct programs;
 struct recorder_opts;
 struct stackmap;
+struct strbuf;
 
 /*
  * Loads all programs.  On return the kernel may still be verifying large ones, in other threads;
@@ -66,6 +67,16 @@ struct programs_unverified {
 	uint64_t stacks, from, to;
 };
 struct programs_unverified programs__unverified(const struct programs *p, unsigned int event);
+
+/*
+ * The same for records of a native event that its programs filled, since the last comparison with
+ * the kernel's that agreed, after one differed: `stacks` is a number of events.  To be called after
+ * programs__disarm().
+ */
+struct programs_unverified programs__fields_unverified(const struct programs *p,
+						       unsigned int event);
+/* Appends in which field they differed, and both values. */
+void programs__fields_difference(const struct programs *p, unsigned int event, struct strbuf *text);
 
 /* The BPF maps that the file map uses; files is NULL if no user stacks are recorded. */
 struct programs_user {

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "native_check.h"
 #include "programs.h"
 #include "record/backend.h"
 #include "record/kernel/percpu.h"
@@ -45,6 +46,7 @@ struct programs {
 	struct native_hits *hits; /* [event * nr_cpus + cpu], if an event has two fronts */
 	size_t hits_len;
 	struct native_front *native; /* by event; NULL: there are no native events */
+	struct field_checks *checks; /* of native events; NULL: there are none */
 	struct old_way *old_way; /* what events take that are not native any more; or NULL */
 	struct event_desc *descs; /* by event */
 	bool user_stacks; /* requested and available */
@@ -132,6 +134,14 @@ bool native__has_second(const struct programs *p, unsigned int event);
 uint64_t native__taken(const struct programs *p, unsigned int event, unsigned int cpu);
 /* Loads a front of the event; returns its descriptor or a negative errno. */
 int native__load_front(const struct programs *p, unsigned int event, enum wire_role role);
+/*
+ * The check of a native event's records in `native_checks`: its own, or that of all entries or
+ * exits of system calls.
+ */
+unsigned int native__check(const struct programs *p, unsigned int event);
+void native__masks(const struct programs *p, unsigned int event, struct native_check *ret_check);
+/* Loads the second program of the check; returns its descriptor or a negative errno. */
+int native__load_check(const struct programs *p, unsigned int event);
 
 /* The flags of the event's description. */
 uint32_t native__flags(const struct programs *p, unsigned int event);

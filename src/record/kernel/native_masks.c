@@ -2,15 +2,13 @@
 /* Makes masks of fields for the check of records. */
 #include "native_masks.h"
 
-#include <errno.h>
 #include <string.h>
-#include <bpf/btf.h>
 
 #include "cleanup.h"
 #include "events/format.h"
 #include "native_check.h"
+#include "native_priv.h"
 #include "native_rows.h"
-#include "native_types.h"
 
 /*
  * Members of a task that others may change at any time: its name, its priority, the CPU that it is
@@ -32,19 +30,14 @@ static void set_bytes(__wire_u64 *mask, uint32_t from, uint32_t size)
 	memset((char *)mask + from, 0xff, size);
 }
 
-int native_masks__make(const struct native_event *e, const struct ev_format *fmt,
-		       const struct btf *btf, struct native_check *ret_check)
+void native_masks__make(const struct native_event *e, const struct ev_format *fmt,
+			struct native_check *ret_check)
 {
 	struct native_check c = { .steady_strings = ~0ull };
-	int id = btf__find_by_name_kind(btf, "pt_regs", BTF_KIND_STRUCT);
-	struct native_place sp;
 	uint32_t fixed = ev_format__fixed_size(fmt);
 	bool has_strings = false;
 	unsigned int i;
 
-	if (id < 0 || native_types__member(btf, (uint32_t)id, "sp", &sp))
-		return -EOPNOTSUPP;
-	c.sp_at = sp.off[0];
 	for (i = 0; i < ev_format__nr_fields(fmt); i++) {
 		const struct ev_field *f = ev_format__field(fmt, i);
 		const struct native_field *row = native_event__field(e, f->name);
@@ -65,5 +58,15 @@ int native_masks__make(const struct native_event *e, const struct ev_format *fmt
 			set_bytes(c.steady, fixed, NATIVE_MAX_FIXED - fixed);
 	}
 	*ret_check = c;
-	return 0;
+}
+
+void native_masks__make_call(bool is_exit, struct native_check *ret_check)
+{
+	struct native_check c = { .steady_strings = ~0ull };
+	/* the number and six arguments, or the number and the result */
+	uint32_t size = sizeof(c.fields[0]) * (is_exit ? 2 : 7);
+
+	set_bytes(c.fields, NATIVE_COMMON, size);
+	set_bytes(c.steady, NATIVE_COMMON, size);
+	*ret_check = c;
 }

@@ -25,6 +25,7 @@ static const struct timed_key {
 	{ "tasks.end_ts", 1, '\n' },
 	{ "kernel_unwind.unverified", 2, '\n' },
 	{ "fields.kernel", 1, '\n' },
+	{ "fields.unverified", 2, '\n' },
 	{ "clock.steps", 1, ',' },
 	{ "clock.ts", 1, '\n' }, /* of each, so of several none */
 };
@@ -171,11 +172,18 @@ static const char *value_of(struct stk_reader *whole, const char *key, const cha
 {
 	static const char *const at_start[] = { "tasks.start", "tasks.start_ts", NULL };
 	static const char *const at_end[] = { "tasks.end", "tasks.end_ts", NULL };
-	static const char *const lists[] = { "probe.paths",	"kernel_unwind.unverified",
-					     "selected.cpus",	"metadata.left_out",
-					     "events.left_out", "events.uncounted",
-					     "events.native",	"fields.kernel",
-					     "clock.steps",	NULL };
+	static const char *const lists[] = { "probe.paths",
+					     "kernel_unwind.unverified",
+					     "fields.unverified",
+					     "fields.differed",
+					     "selected.cpus",
+					     "metadata.left_out",
+					     "events.left_out",
+					     "events.uncounted",
+					     "events.native",
+					     "fields.kernel",
+					     "clock.steps",
+					     NULL };
 	const struct rd_many *many = whole->many;
 	const char *value;
 

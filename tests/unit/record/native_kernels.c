@@ -319,8 +319,7 @@ static void check_masks(const struct native_event *e, const struct ev_format *fm
 	uint32_t all = 0, set = 0, fixed = ev_format__fixed_size(fmt);
 	bool has_strings = false, are_steady = true;
 
-	assert_int_equal(native_masks__make(e, fmt, types, &c), 0);
-	assert_int_equal(c.sp_at, 152);
+	native_masks__make(e, fmt, &c);
 	for (unsigned int i = 0; i < ev_format__nr_fields(fmt); i++) {
 		const struct ev_field *f = ev_format__field(fmt, i);
 		bool changes = strstr(f->name, "comm") || strstr(f->name, "prio") ||

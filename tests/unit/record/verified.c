@@ -47,6 +47,12 @@ static const struct budget with_user_stacks[] = {
 	{ "native_slow", 95000, 148000 },
 	{ "native_user", 128000, 128000 },
 	{ "native_filter", 14000, 14000 },
+	{ "native", 2300, 2300 },
+	{ "check_kernel", 500, 500 },
+	{ "check_front", 1200, 1200 },
+	{ "check_sys_enter", 1400, 1400 },
+	{ "check_sys_exit", 400, 400 },
+	{ "check_compare", 4000, 4000 },
 };
 
 static const struct budget kernel_stacks_only[] = {

@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The records of native events are compared with the kernel's while a recording runs: the first 64
+# of each type, and later some.  After a difference the kernel fills the records of the event, the
+# recording says what is not verified, and no event is missing.  Others that observe the same events
+# do not disturb the comparison.
+# shellcheck source=tests/live/lib.sh
+. "$LIVE/lib.sh"
+cd "$work" || exit 1
+
+right=$STACKONCE
+types=kmem:kfree,sched:sched_switch,sched:sched_process_exit,exceptions:page_fault_user
+calls=raw_syscalls:sys_enter,raw_syscalls:sys_exit,syscalls:sys_enter_getppid,syscalls:sys_exit_read
+
+n=$(scale 40 10) # times that each page is read
+cat >load <<END
+"$PROG/pingpong" $(scale 5000 300) >/dev/null
+"$PROG/faults" $((512 * n)) >/dev/null
+for i in 1 2 3 4 5; do
+	(true; false) | cat
+done
+END
+
+# compared FILE EVENT VERDICT: prints how many records were compared with this result.
+compared()
+{
+	info_of "$1" ".events[] | select(.name == \"$2\") | .fields_compared.$3"
+}
+
+# want_compared FILE EVENT...: 64 records of each agreed
+want_compared()
+{
+	file=$1
+	shift
+	for e; do
+		[ "$(compared "$file" "$e" agreed)" -ge 63 ] ||
+			fail "$e: $(info_of "$file" -c ".events[] | select(.name == \"$e\")")"
+		[ "$(compared "$file" "$e" differed)" -eq 0 ] || fail "$e: records differ"
+	done
+}
+
+# record_wrong 'EVENT MS' ARGS...: a recording in which the records of EVENT become wrong.
+record_wrong()
+{
+	WRONG_ROW=$1
+	shift
+	export WRONG_ROW
+	STACKONCE=$PROG/wrong_row
+	record "$@"
+	STACKONCE=$right
+	unset WRONG_ROW
+}
+
+# want_found FILE EVENT FIELD: the recording says that the records of EVENT were wrong.
+want_found()
+{
+	want_sum "$1"
+	[ "$(compared "$1" "$2" differed)" -ge 1 ] ||
+		fail "no difference was found: $("$STACKONCE" info "$1")"
+	"$STACKONCE" info "$1" >text || fail "info ended with $?"
+	grep -q "^Wrong  *$2 $3 was .* in the kernel's record and .* in the recorder's" text ||
+		fail "info does not say what differed: $(cat text)"
+	grep -q "record of $2 differed from the kernel's: $3 was " record.err ||
+		fail "the recorder does not warn: $(cat record.err)"
+	"$STACKONCE" info --json "$1" >json
+	want_json info json
+	# the kernel fills the records of this event, and of no other, from then on
+	info_true "$1" --arg e "$2" '.meta["fields.kernel"] | split("\n") |
+		map(select(. != "") | split(" ")[0]) == [$e]' || fail "not the old way: $(cat text)"
+	[ "$(info_of "$1" '.totals.lost')" -eq 0 ] || note "$(info_of "$1" -c .totals.lost_by)"
+}
+
+# want_pages FILE: the load's page faults, which read each of 512 pages $n times
+want_pages()
+{
+	"$STACKONCE" script --json -e exceptions:page_fault_user "$1" 2>/dev/null |
+		jq -r 'select(.comm == "faults") | .fields.address |
+			if type == "string" then .[:-3] else . / 4096 | floor end' |
+		sort | uniq -c | awk -v n="$n" '$1 == n { right++ } $1 > n { more++ }
+			END { print right + 0, more + 0; exit right != 512 || more }' >pages ||
+		fail "$1: pages read $n times, and more often: $(cat pages)"
+}
+
+# Each event type is compared 64 times, if it happens that often.
+# shellcheck disable=SC2086 # an option and its value
+record -a $roomy --fields native -o right.stk -e "$types,$calls" -- sh load
+want_sum right.stk
+want_compared right.stk $(echo "$types,$calls" | tr , '\n' | grep -v exit$)
+rare=$(compared right.stk sched:sched_process_exit agreed)
+[ "$rare" -ge 10 ] && [ "$rare" -lt 64 ] || fail "$rare records of sched_process_exit"
+"$STACKONCE" info right.stk | grep -q "fields: $rare of 64 compared" ||
+	fail "info does not say how many were compared"
+want_pages right.stk
+
+# The order of others on the same tracepoints does not matter.
+# shellcheck disable=SC2086
+record_bg -a $roomy --fields kernel --no-user-stacks -o other.stk -e "$types,$calls"
+# shellcheck disable=SC2086
+record -a $roomy --fields native --no-user-stacks -o beside.stk -e "$types,$calls" -- sh load
+end_child INT "$recorder"
+want_compared beside.stk $(echo "$types,$calls" | tr , '\n' | grep -v exit$)
+want_pages beside.stk
+want_pages other.stk
+
+# A wrong row is found with the first event, and then the kernel fills the records.
+# shellcheck disable=SC2086
+record_wrong 'page_fault_user 0' -a $roomy --fields native --no-user-stacks -o first.stk \
+	-e "$types" -- sh load
+want_found first.stk exceptions:page_fault_user address
+want_pages first.stk
+
+# One that becomes wrong later is found in one of the windows.
+cat >long <<END
+end=\$((\$(date +%s) + 42))
+while [ \$(date +%s) -lt \$end ]; do
+	"$PROG/faults" $((512 * n)) >/dev/null
+done
+END
+# shellcheck disable=SC2086
+record_wrong 'page_fault_user 10000' -a $roomy --fields native --no-user-stacks -o later.stk \
+	-e exceptions:page_fault_user -- sh long
+want_found later.stk exceptions:page_fault_user address
+[ "$(compared later.stk exceptions:page_fault_user agreed)" -ge 64 ] ||
+	fail "it was wrong from the start: $("$STACKONCE" info later.stk)"
+info_true later.stk '.meta["fields.unverified"] | split(" ")[1] | tonumber > 100' ||
+	fail "not all unverified events are counted: $(info_of later.stk -c .meta)"
+note "$(info_of first.stk -c '.meta["fields.unverified"]') $(info_of later.stk -c \
+	'.meta["fields.unverified"]')"
