@@ -429,6 +429,7 @@ int native_slow(void *ctx)
 	struct kwalk_raw_start *start;
 	struct event_desc *d;
 	struct native_run e;
+	bool begun, known;
 
 	if (!native_resume(ctx, &e)) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);
@@ -436,9 +437,13 @@ int native_slow(void *ctx)
 	}
 	d = bpf_map_lookup_elem(&descs, &e.s->event);
 	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
-	if (d && start)
-		kernel_stack_from(ctx, e.s, e.c, d->tracer_start, d->tracer_len, 0,
-				  kwalk_begin_raw_noting(ctx, &e.s->walk, start), KWALK_RAW);
+	if (d && start) {
+		begun = e.s->begun || kwalk_begin_raw_noting(ctx, &e.s->walk, start);
+		known = e.s->begun ? e.s->kstack != WIRE_STACK_NONE :
+				     begun && stack_recall(e.s, KWALK_RAW, false);
+		kernel_stack_from(ctx, e.s, e.c, d->tracer_start, d->tracer_len, 0, begun, known,
+				  KWALK_RAW);
+	}
 	native_go_on(ctx, &e, false);
 	return 0;
 }
@@ -455,8 +460,9 @@ int native_end(void *ctx)
 	}
 	e.s->kstack = WIRE_STACK_NONE;
 	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
-	if (kernel_stacks && start &&
-	    !kernel_stack_known(e.s, e.c, kwalk_begin_noted(ctx, &e.s->walk, start), KWALK_RAW)) {
+	if (kernel_stacks && start)
+		e.s->begun = kwalk_begin_noted(ctx, &e.s->walk, start);
+	if (kernel_stacks && start && !kernel_stack_known(e.s, e.c, e.s->begun, KWALK_RAW)) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);
 		native_lose(&e);
 	} else {

@@ -268,7 +268,8 @@ static __always_inline int stack_verify(void *ctx, struct scratch *s, struct eve
 
 /*
  * Whether the stack is remembered and not due for a check: sets s->kstack and counts it.  False:
- * call kernel_stack_from().  begun: the result of kwalk_begin().
+ * call kernel_stack_from(), and s->kstack says whether it is known.  begun: the result of
+ * kwalk_begin().
  */
 static __always_inline bool kernel_stack_known(struct scratch *s, struct event_counts *c,
 					       bool begun, enum kwalk_start start)
@@ -281,22 +282,21 @@ static __always_inline bool kernel_stack_known(struct scratch *s, struct event_c
 
 /*
  * Walks the kernel stack and stores it; marker: 1 if s->words[0] is a marker; begun: the result of
- * kwalk_begin().  Inline, because only
- * the main program may pass its context to bpf_get_stack().
+ * kwalk_begin(); known: that of stack_recall().  Inline, because only the main program may pass its
+ * context to bpf_get_stack().
  */
 static __always_inline void kernel_stack_from(void *ctx, struct scratch *s, struct event_counts *c,
 					      u64 tracer_start, u32 tracer_len, u32 marker,
-					      bool begun, enum kwalk_start start)
+					      bool begun, bool known, enum kwalk_start start)
 {
 	u64 generation;
 	long n;
 	int r;
 
-	s->kstack = WIRE_STACK_NONE;
 	s->tracer_start = tracer_start;
 	s->tracer_len = tracer_len;
 	s->walked = 0;
-	if (begun && stack_recall(s, start, false)) {
+	if (known) {
 		/*
 		 * No other counter: the recorder adds this one to STK_C_WALKED and STK_C_STACK_HIT.
 		 */
@@ -305,6 +305,7 @@ static __always_inline void kernel_stack_from(void *ctx, struct scratch *s, stru
 			stack_verify(ctx, s, c, marker, start, 1);
 		return;
 	}
+	s->kstack = WIRE_STACK_NONE;
 	n = begun && stack_walk(ctx, s, c, start) ? s->walk.nr * 8 :
 						    kwalk_by_kernel(ctx, &s->walk, start);
 	if (n < 0) {
@@ -343,11 +344,15 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 					 u64 tracer_start, u32 tracer_len, u32 marker,
 					 enum kwalk_start start)
 {
-	if (kernel_stacks)
-		kernel_stack_from(ctx, s, c, tracer_start, tracer_len, marker,
-				  kwalk_begin(ctx, &s->walk, start), start);
-	else
+	bool begun;
+
+	if (!kernel_stacks) {
 		s->kstack = WIRE_STACK_NONE;
+		return;
+	}
+	begun = kwalk_begin(ctx, &s->walk, start);
+	kernel_stack_from(ctx, s, c, tracer_start, tracer_len, marker, begun,
+			  begun && stack_recall(s, start, false), start);
 }
 
 #endif /* STACK_BPF_H */
