@@ -377,13 +377,20 @@ KWALK_INLINE bool kwalk_is_run(struct kwalk_stack *s, __u64 sp)
 KWALK_INLINE void kwalk_note_raw(struct kwalk_raw_start *r, const struct kwalk_stack *s, __u64 ctx,
 				 __u64 run_at, __u64 run, __u64 caller_at, __u64 caller)
 {
-	if (!s->bp_at)
+	bool same = s->sp - 8 - run_at == r->first_at &&
+		    s->bp_at - run_at == (__u64)(__s64)r->bp_at && ctx - run_at == r->at &&
+		    caller == r->caller && (caller_at ? caller_at - run_at : 0) == r->caller_at;
+
+	if (!s->bp_at || r->run == ~0ull)
 		return;
 	if (r->run) {
-		/* text that has changed: all begin by the rules again */
-		if (run == r->run && (s->sp - 8 - run_at != r->first_at ||
-				      s->bp_at - run_at != (__u64)(__s64)r->bp_at))
+		if (run != r->run && run != r->timed) {
+			if (same)
+				kwalk_set64(&r->timed, run);
+		} else if (!same) { /* text that has changed: all begin by the rules again */
 			kwalk_set64(&r->run, ~0ull);
+			kwalk_set64(&r->timed, 0);
+		}
 		return;
 	}
 	if (__sync_lock_test_and_set(&r->claimed, 1))
@@ -446,14 +453,15 @@ KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
 KWALK_INLINE bool kwalk_begin_noted(void *ctx, struct kwalk_stack *s,
 				    const struct kwalk_raw_start *r)
 {
-	__u64 run = kwalk_get64(&r->run), at; /* what it stands for was written before */
+	__u64 run = kwalk_get64(&r->run), at, is; /* what it stands for was written before */
 
 	if (!run)
 		return false;
 	kwalk_forget(s);
 	kwalk_set64(&s->sp, (__u64)ctx);
 	at = kwalk_get64(&s->sp) - r->at;
-	if (kwalk_read(s, at) != run)
+	is = kwalk_read(s, at);
+	if (is != run && (!is || is != kwalk_get64(&r->timed)))
 		return false;
 	if (r->caller_at && kwalk_read(s, at + r->caller_at) != r->caller)
 		return false;

@@ -147,11 +147,12 @@ enum kwalk_caller {
 #define KWALK_RAW_OWN 4
 
 /*
- * How the programs of one raw tracepoint are called, the same for each event: from one place, whose
- * rule has constants only.  Distances are from the place of `run` on the stack.
+ * How the programs of one raw tracepoint are called, the same for each event: from one function,
+ * whose rules have constants only.  Distances are from the place of `run` on the stack.
  */
 struct kwalk_raw_start {
 	__u64 run; /* the return address in bpf_trace_runN(); 0: not known, ~0: given up */
+	__u64 timed; /* that of the other call, while the kernel times programs */
 	__u64 caller; /* the one in __bpf_trace_EVENT(), if that has a frame */
 	__u32 at; /* to the context, which lies above it */
 	__u32 caller_at; /* 0: that has none */
