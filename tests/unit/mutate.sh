@@ -34,6 +34,8 @@ walk-no-bounds)	# a read may leave the stack
 	script='s/return !s->size || (addr - s->low <= s->size .*$/return true;/' changes=2 ;;
 walk-loops)	# a frame may be below its callee's frame
 	script='s/if (cfa - s->sp - 1 >= kwalk_settings.stack_size || \(.*\))$/if (\1)/' changes=2 ;;
+walk-old-rbp)	# an interrupted context has the rbp of its interrupt
+	script='s/s->bp_at = 0; \/\* these registers include rbp \*\//;/' changes=2 ;;
 walk-guest)	# a stack ends at the registers of a guest kernel
 	script='s/if (kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip))$/if (0)/' changes=2 ;;
 memo-no-seq)	# an entry that is written during the read is used
