@@ -45,7 +45,7 @@ struct recorder_opts {
 	bool user_stacks_required; /* required: fail if unavailable */
 	bool user_fp_only; /* unwind by frame pointers only */
 	bool waker_stacks; /* user stacks also of tasks that are not selected */
-	bool cache; /* keep unwind tables in the cache directory, and use those that are there */
+	struct cache_dir *cache; /* where tables are kept and found; borrowed; NULL: nowhere */
 	bool symbols; /* write symbols of user frames at the end of the recording */
 	const pid_t *pids; /* -p; processes or threads */
 	unsigned int nr_pids;

@@ -107,3 +107,9 @@ int elf_build_id__from_image(const void *image, size_t len, uint8_t ret_id[64],
 	elf_file__done(&f);
 	return err;
 }
+
+int elf_build_id__from_notes(const void *notes, size_t len, uint8_t ret_id[64],
+			     unsigned int *ret_len)
+{
+	return notes_search(notes, len, 4, ret_id, ret_len) ? 0 : -ENOENT;
+}

@@ -3,6 +3,7 @@
 #include "ksyms.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,25 +13,20 @@
 #include "cleanup.h"
 #include "entry_names.h"
 #include "index.h"
+#include "ksyms_image.h"
 #include "log.h"
 #include "seeded_hash.h"
 #include "slurp.h"
 #include "thread.h"
 
 #define FEW_NAMES 16 /* are looked up without an index of all names */
+#define FIRST_LEN (64 << 10) /* the first function of the kernel comes before */
 #define TEXT_LEN 256 /* of one resolved address; KSYM_NAME_LEN is 512 since 6.1: truncated */
 
-struct entry {
-	uint64_t start;
-	uint64_t size;
-	uint32_t name, module; /* offsets in the pool, module 0: the kernel itself */
-};
-
 struct ksyms {
-	struct entry *entries; /* sorted by start, aliases in the kernel's order */
-	size_t nr, cap;
-	char *pool; /* the text of kallsyms, followed by further names */
-	size_t pool_len, pool_cap;
+	/* aliases are in the kernel's order; the pool is the text of kallsyms and further names */
+	struct ksyms_table t;
+	bool own_only; /* the functions of modules have not been read */
 	struct index names; /* built when more than FEW_NAMES are looked up */
 	unsigned int nr_looked_up;
 	uint64_t fixed_start, fixed_end; /* the kernel's own text */
@@ -38,6 +34,7 @@ struct ksyms {
 	ksyms_resolve_fn resolve;
 	void *resolve_ctx;
 	char answer[TEXT_LEN]; /* the resolver's last answer */
+	const struct ksyms_keeper *keeper;
 	pthread_t loader;
 	bool loading; /* the loader runs, or has ended and was not waited for */
 	bool unsettled; /* settle() has something to do */
@@ -65,32 +62,32 @@ static int pool_add(struct ksyms *k, const char *s, uint32_t *ret_off)
 {
 	size_t len = strlen(s) + 1;
 
-	if (k->pool_len + len > UINT32_MAX ||
-	    array__reserve(&k->pool, k->pool_len + len, &k->pool_cap))
+	if (k->t.pool_len + len > UINT32_MAX ||
+	    array__reserve(&k->t.pool, k->t.pool_len + len, &k->t.pool_cap))
 		return -ENOMEM;
-	memcpy(k->pool + k->pool_len, s, len);
-	*ret_off = k->pool_len;
-	k->pool_len += len;
+	memcpy(k->t.pool + k->t.pool_len, s, len);
+	*ret_off = k->t.pool_len;
+	k->t.pool_len += len;
 	return 0;
 }
 
-static int entry_add(struct ksyms *k, struct entry e)
+static int entry_add(struct ksyms *k, struct ksyms_entry e)
 {
-	if (array__grow(&k->entries, k->nr, &k->cap))
+	if (array__grow(&k->t.entries, k->t.nr, &k->t.cap))
 		return -ENOMEM;
-	k->entries[k->nr++] = e;
+	k->t.entries[k->t.nr++] = e;
 	return 0;
 }
 
-static const char *module_of(const struct ksyms *k, const struct entry *e)
+static const char *module_of(const struct ksyms *k, const struct ksyms_entry *e)
 {
-	return e->module ? k->pool + e->module : "";
+	return e->module ? k->t.pool + e->module : "";
 }
 
 /* Stable by address: among aliases the kernel's own lookups return the first one listed. */
 static int entry_compare(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct ksyms_entry *x = a, *y = b;
 
 	return CMP(x->start, y->start) ?: CMP(x->name, y->name);
 }
@@ -99,10 +96,10 @@ static void entries_sort(struct ksyms *k)
 {
 	size_t i = 1;
 
-	while (i < k->nr && entry_compare(&k->entries[i - 1], &k->entries[i]) < 0)
+	while (i < k->t.nr && entry_compare(&k->t.entries[i - 1], &k->t.entries[i]) < 0)
 		i++;
-	if (i < k->nr)
-		qsort(k->entries, k->nr, sizeof(*k->entries), entry_compare);
+	if (i < k->t.nr)
+		qsort(k->t.entries, k->t.nr, sizeof(*k->t.entries), entry_compare);
 }
 
 /*
@@ -114,10 +111,10 @@ static void entries_finish(struct ksyms *k)
 	size_t i;
 
 	entries_sort(k);
-	for (i = k->nr; i--;) {
-		struct entry *e = &k->entries[i], *next = e + 1;
+	for (i = k->t.nr; i--;) {
+		struct ksyms_entry *e = &k->t.entries[i], *next = e + 1;
 
-		if (!e->size && i + 1 < k->nr) {
+		if (!e->size && i + 1 < k->t.nr) {
 			if (next->start == e->start)
 				e->size = next->size;
 			else if (!strcmp(module_of(k, e), module_of(k, next)))
@@ -142,7 +139,7 @@ static bool is_generated(const char *module)
 /* Data of the kernel itself ends the function before it. */
 static void end_text(struct ksyms *k, uint64_t addr)
 {
-	struct entry *last = k->nr ? &k->entries[k->nr - 1] : NULL;
+	struct ksyms_entry *last = k->t.nr ? &k->t.entries[k->t.nr - 1] : NULL;
 
 	if (last && !last->module && !last->size && last->start < addr)
 		last->size = addr - last->start;
@@ -152,7 +149,7 @@ static void end_text(struct ksyms *k, uint64_t addr)
 static int parse_line(struct ksyms *k, char *line)
 {
 	char *end, *name, *module = NULL, *stop;
-	struct entry e = { 0 };
+	struct ksyms_entry e = { 0 };
 
 	e.start = strtoull(line, &end, 16);
 	if (end == line || *end != ' ' || !end[1] || end[2] != ' ')
@@ -170,21 +167,21 @@ static int parse_line(struct ksyms *k, char *line)
 		module[strcspn(module, "]")] = '\0';
 		if (is_generated(module))
 			return 0;
-		e.module = module - k->pool;
+		e.module = module - k->t.pool;
 	}
 	if (!strchr("tTwW", end[1])) {
 		if (!e.module)
 			end_text(k, e.start);
 		return 0;
 	}
-	e.name = name - k->pool;
+	e.name = name - k->t.pool;
 	return entry_add(k, e);
 }
 
 /* Parses the pool, which is NUL-terminated. */
 static int parse(struct ksyms *k)
 {
-	char *line = k->pool, *next;
+	char *line = k->t.pool, *next;
 	int err;
 
 	for (; *line; line = next) {
@@ -196,15 +193,15 @@ static int parse(struct ksyms *k)
 			return err;
 	}
 	entries_finish(k);
-	k->hidden = !k->nr;
+	k->hidden = !k->t.nr;
 	return 0;
 }
 
 /* Takes ownership of the text and parses it in place. */
 static int take_text(struct ksyms *k, char *text, size_t len)
 {
-	k->pool = text;
-	k->pool_len = k->pool_cap = len + 1;
+	k->t.pool = text;
+	k->t.pool_len = k->t.pool_cap = len + 1;
 	return len < UINT32_MAX ? parse(k) : -ENOMEM;
 }
 
@@ -228,24 +225,97 @@ int ksyms__parse(const char *text, struct ksyms **ret_syms)
 	return 0;
 }
 
-static void *load(void *arg)
+static int read_all(struct ksyms *k)
 {
-	struct ksyms *k = arg;
 	size_t len;
 	char *text;
 
-	k->err = slurp("/proc/kallsyms", &text, &len);
-	if (!k->err)
-		k->err = take_text(k, text, len);
+	return slurp("/proc/kallsyms", &text, &len) ?: take_text(k, text, len);
+}
+
+/*
+ * The address of the first function of kallsyms, by which kept ones are known to be of this run of
+ * the kernel; 0: unknown, or hidden.
+ */
+static uint64_t first_function(void)
+{
+	_cleanup_free_ char *text = malloc(FIRST_LEN);
+	_cleanup_close_ int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	char *line, *end;
+	uint64_t addr;
+
+	if (!text || fd < 0 || slurp__start(fd, text, FIRST_LEN) < 0)
+		return 0;
+	for (line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		addr = strtoull(line, &end, 16);
+		if (addr && *end == ' ' && end[1] && strchr("tTwW", end[1]))
+			return addr;
+	}
+	return 0;
+}
+
+static bool read_kept(struct ksyms *k, uint64_t first)
+{
+	_cleanup_free_ void *image = NULL;
+	size_t len;
+
+	if (!first || !k->keeper->get(k->keeper->ctx, first, &image, &len) ||
+	    ksyms_image__unpack(image, len, &k->t))
+		return false;
+	k->own_only = true;
+	entries_finish(k);
+	return true;
+}
+
+static void keep(const struct ksyms *k, uint64_t first)
+{
+	_cleanup_free_ void *image = NULL;
+	size_t len;
+
+	if (first && k->t.nr && !ksyms_image__pack(&k->t, &image, &len))
+		k->keeper->put(k->keeper->ctx, first, image, len);
+}
+
+static void *load(void *arg)
+{
+	struct ksyms *k = arg;
+	uint64_t first = k->keeper ? first_function() : 0;
+
+	if (first && read_kept(k, first))
+		return NULL;
+	k->err = read_all(k);
+	if (!k->err && k->keeper)
+		keep(k, first);
 	return NULL;
 }
 
-int ksyms__load_beside(int (*when_hidden)(void *ctx), void *ctx, struct ksyms **ret_syms)
+/* Where the kernel's own functions were kept, those of modules are read when they are needed. */
+static void read_modules(struct ksyms *k)
+{
+	struct ksyms all = { 0 };
+
+	if (!k->own_only)
+		return;
+	k->own_only = false;
+	if (read_all(&all) || !all.t.nr) { /* the rest is known nevertheless */
+		ksyms_table__free(&all.t);
+		return;
+	}
+	ksyms_table__free(&k->t);
+	index__free(&k->names);
+	k->names = (struct index){ 0 };
+	k->t = all.t;
+}
+
+int ksyms__load_beside(const struct ksyms_keeper *keeper, int (*when_hidden)(void *ctx), void *ctx,
+		       struct ksyms **ret_syms)
 {
 	struct ksyms *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return -ENOMEM;
+	k->keeper = keeper;
 	k->when_hidden = when_hidden;
 	k->hidden_ctx = ctx;
 	k->loading = !thread__start(&k->loader, load, k);
@@ -285,9 +355,8 @@ void ksyms__free(struct ksyms *k)
 		return;
 	if (k->loading)
 		pthread_join(k->loader, NULL);
-	free(k->entries);
+	ksyms_table__free(&k->t);
 	index__free(&k->names);
-	free(k->pool);
 	free(k);
 }
 
@@ -303,16 +372,16 @@ void ksyms__set_resolver(struct ksyms *k, ksyms_resolve_fn fn, void *ctx)
 	k->resolve_ctx = ctx;
 }
 
-static struct entry *entry_find(const struct ksyms *k, uint64_t addr)
+static struct ksyms_entry *entry_find(const struct ksyms *k, uint64_t addr)
 {
-	size_t lo = array__bisect(k->nr, i, k->entries[i].start <= addr);
-	struct entry *e;
+	size_t lo = array__bisect(k->t.nr, i, k->t.entries[i].start <= addr);
+	struct ksyms_entry *e;
 
 	if (!lo)
 		return NULL;
-	while (lo > 1 && k->entries[lo - 2].start == k->entries[lo - 1].start)
+	while (lo > 1 && k->t.entries[lo - 2].start == k->t.entries[lo - 1].start)
 		lo--;
-	e = &k->entries[lo - 1];
+	e = &k->t.entries[lo - 1];
 	return e->size && addr - e->start < e->size ? e : NULL;
 }
 
@@ -383,7 +452,7 @@ bool ksyms__is_fixed(const struct ksyms *k, uint64_t addr)
 int ksyms__find(struct ksyms *k, uint64_t addr, struct ksym *ret_sym)
 {
 	int err = -EOPNOTSUPP;
-	struct entry *e;
+	struct ksyms_entry *e;
 
 	settle(k);
 	e = entry_find(k, addr);
@@ -391,11 +460,15 @@ int ksyms__find(struct ksyms *k, uint64_t addr, struct ksym *ret_sym)
 		err = find_resolved(k, addr, ret_sym);
 	if (err != -EOPNOTSUPP)
 		return err;
+	if (!e && k->own_only) {
+		read_modules(k);
+		e = entry_find(k, addr);
+	}
 	if (!e)
 		return -ENOENT;
 	*ret_sym = (struct ksym){ .start = e->start,
 				  .size = e->size,
-				  .name = k->pool + e->name,
+				  .name = k->t.pool + e->name,
 				  .module = module_of(k, e) };
 	return 0;
 }
@@ -411,14 +484,14 @@ static uint64_t name_hash(const char *s)
  */
 static int names_build(struct ksyms *k)
 {
-	if (index__reserve(&k->names, k->nr))
+	if (index__reserve(&k->names, k->t.nr))
 		return -ENOMEM;
-	for (size_t i = 0; i < k->nr; i++)
-		index__add(&k->names, name_hash(k->pool + k->entries[i].name), i);
+	for (size_t i = 0; i < k->t.nr; i++)
+		index__add(&k->names, name_hash(k->t.pool + k->t.entries[i].name), i);
 	return 0;
 }
 
-/* The entry of the lowest address with this name; k->nr: none.  A negative errno. */
+/* The entry of the lowest address with this name; k->t.nr: none.  A negative errno. */
 static int64_t find_named(struct ksyms *k, const char *name)
 {
 	uint64_t hash;
@@ -426,7 +499,7 @@ static int64_t find_named(struct ksyms *k, const char *name)
 
 	if (k->nr_looked_up < FEW_NAMES) {
 		k->nr_looked_up++;
-		for (i = 0; i < k->nr && strcmp(k->pool + k->entries[i].name, name); i++)
+		for (i = 0; i < k->t.nr && strcmp(k->t.pool + k->t.entries[i].name, name); i++)
 			;
 		return i;
 	}
@@ -434,22 +507,26 @@ static int64_t find_named(struct ksyms *k, const char *name)
 		return -ENOMEM;
 	hash = name_hash(name);
 	index__for_each(&k->names, hash, i)
-		if (!strcmp(k->pool + k->entries[i].name, name))
+		if (!strcmp(k->t.pool + k->t.entries[i].name, name))
 			return i;
-	return k->nr;
+	return k->t.nr;
 }
 
 int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 {
-	const struct entry *e;
+	const struct ksyms_entry *e;
 	struct ksym found;
 	int64_t i;
 
 	settle(k);
 	i = find_named(k, name);
-	if (i < 0 || i == (int64_t)k->nr)
+	if (i == (int64_t)k->t.nr && k->own_only) {
+		read_modules(k);
+		i = find_named(k, name);
+	}
+	if (i < 0 || i == (int64_t)k->t.nr)
 		return i < 0 ? i : -ENOENT;
-	e = &k->entries[i];
+	e = &k->t.entries[i];
 	/* the last function of a module has no size */
 	if (!e->size && !ksyms__find(k, e->start, &found) && !strcmp(found.name, name))
 		*ret_sym = found;
@@ -461,16 +538,17 @@ int ksyms__by_name(struct ksyms *k, const char *name, struct ksym *ret_sym)
 size_t ksyms__nr(const struct ksyms *k)
 {
 	settle(k);
-	return k->nr;
+	read_modules((struct ksyms *)k);
+	return k->t.nr;
 }
 
 void ksyms__get(const struct ksyms *k, size_t i, struct ksym *ret_sym)
 {
-	const struct entry *e = &k->entries[i];
+	const struct ksyms_entry *e = &k->t.entries[i];
 
 	*ret_sym = (struct ksym){ .start = e->start,
 				  .size = e->size,
-				  .name = k->pool + e->name,
+				  .name = k->t.pool + e->name,
 				  .module = module_of(k, e) };
 }
 
@@ -482,7 +560,7 @@ static int walk_direction(struct ksyms *k, uint64_t anchor, bool up)
 {
 	uint64_t addr = anchor;
 	struct ksym sym;
-	struct entry e;
+	struct ksyms_entry e;
 	char text[TEXT_LEN];
 	int err;
 
@@ -493,7 +571,7 @@ static int walk_direction(struct ksyms *k, uint64_t anchor, bool up)
 		text[sizeof(text) - 1] = '\0';
 		if (!parse_resolved(text, addr, &sym) || *sym.module || !sym.size)
 			return 0;
-		e = (struct entry){ .start = sym.start, .size = sym.size };
+		e = (struct ksyms_entry){ .start = sym.start, .size = sym.size };
 		err = pool_add(k, sym.name, &e.name);
 		if (!err)
 			err = entry_add(k, e);
@@ -519,12 +597,12 @@ int ksyms__walk(struct ksyms *k, uint64_t anchor)
 
 static bool is_interrupt_entry(const struct ksyms *k, size_t i)
 {
-	uint64_t start = k->entries[i].start;
+	uint64_t start = k->t.entries[i].start;
 
-	while (i && k->entries[i - 1].start == start)
+	while (i && k->t.entries[i - 1].start == start)
 		i--;
-	for (; i < k->nr && k->entries[i].start == start; i++)
-		if (interrupt_entry_name(k->pool + k->entries[i].name))
+	for (; i < k->t.nr && k->t.entries[i].start == start; i++)
+		if (interrupt_entry_name(k->t.pool + k->t.entries[i].name))
 			return true;
 	return false;
 }
@@ -537,10 +615,10 @@ int ksyms__interrupt_entries(const struct ksyms *k, struct ksym_range *ret_entry
 	size_t i;
 
 	settle(k);
-	for (i = 0; i < k->nr; i++) {
-		const struct entry *e = &k->entries[i];
+	for (i = 0; i < k->t.nr; i++) {
+		const struct ksyms_entry *e = &k->t.entries[i];
 
-		if (e->module || !interrupt_entry_name(k->pool + e->name))
+		if (e->module || !interrupt_entry_name(k->t.pool + e->name))
 			continue;
 		if (!first)
 			first = e->start;
@@ -549,8 +627,8 @@ int ksyms__interrupt_entries(const struct ksyms *k, struct ksym_range *ret_entry
 	if (!first)
 		return -ENOENT;
 	memset(ret_holes, 0, max_holes * sizeof(*ret_holes));
-	for (i = 0; i < k->nr && k->entries[i].start < end; i++) {
-		const struct entry *e = &k->entries[i];
+	for (i = 0; i < k->t.nr && k->t.entries[i].start < end; i++) {
+		const struct ksyms_entry *e = &k->t.entries[i];
 
 		if (e->start < first || e->start == at || is_interrupt_entry(k, i))
 			continue;

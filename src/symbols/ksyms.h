@@ -29,14 +29,27 @@ struct ksyms;
 typedef int (*ksyms_resolve_fn)(void *ctx, const uint64_t *addrs, unsigned int nr, char *texts,
 				size_t text_len);
 
+/*
+ * Keeps the kernel's own functions, which are the same as long as it runs.  first: the address of
+ * the first of them, which tells one run of a kernel from another one; what tells kernels apart is
+ * the keeper's.  Called by another thread.
+ */
+struct ksyms_keeper {
+	void *ctx;
+	bool (*get)(void *ctx, uint64_t first, void **ret_image, size_t *ret_len);
+	void (*put)(void *ctx, uint64_t first, const void *image, size_t len);
+};
+
 /* Reads /proc/kallsyms; *ret_syms is empty if it hides addresses (ksyms__hidden). */
 int ksyms__load(struct ksyms **ret_syms);
 /*
  * The same by a thread, some 100 ms: returns at once, and the first call of another function waits.
+ * What the keeper has is not read; NULL: none.  It is borrowed.
  * If addresses are hidden, when_hidden is called then, by the waiting thread; NULL: nothing is
  * done.  ksyms__wait() has the errors of both.
  */
-int ksyms__load_beside(int (*when_hidden)(void *ctx), void *ctx, struct ksyms **ret_syms);
+int ksyms__load_beside(const struct ksyms_keeper *keeper, int (*when_hidden)(void *ctx), void *ctx,
+		       struct ksyms **ret_syms);
 int ksyms__wait(struct ksyms *k);
 /* Parses a text in kallsyms format. */
 int ksyms__parse(const char *text, struct ksyms **ret_syms);

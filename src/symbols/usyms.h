@@ -35,6 +35,9 @@ size_t elf_symbols__nr(const struct elf_symbols *s);
 int elf_build_id__from_fd(int fd, uint8_t ret_id[64], unsigned int *ret_len);
 int elf_build_id__from_image(const void *image, size_t len, uint8_t ret_id[64],
 			     unsigned int *ret_len);
+/* From notes as an ELF file of 64 bits has them, such as /sys/kernel/notes. */
+int elf_build_id__from_notes(const void *notes, size_t len, uint8_t ret_id[64],
+			     unsigned int *ret_len);
 /*
  * The first 20 bytes of the SHA-256 of the whole file (libmd), for files without a build id.
  * -EFBIG: the file is larger than max_bytes.

@@ -14,6 +14,7 @@
 #include "log.h"
 #include "record/kernel/feature_table.h"
 #include "record/kernel/filter_features.h"
+#include "record/cache/cache_dir.h"
 #include "record/kernel/kernel_names.h"
 #include "record/kernel/tracefs.h"
 #include "record/phases.h"
@@ -254,12 +255,12 @@ static int run(int argc, char **argv)
 		.events = &events,
 		.kernel_stacks = true,
 		.symbols = true,
-		.cache = true,
 		.max_depth = WIRE_MAX_FRAMES,
 		.argc = argc,
 		.argv = argv,
 		.phases = &phases,
 	};
+	o.cache = true;
 	phases__begin(&phases, "start");
 	err = record_options__parse(argc, argv, &o);
 	if (err)
@@ -292,7 +293,8 @@ static int run(int argc, char **argv)
 			   "run stackonce in the initial PID namespace");
 		return CMD_FAILURE;
 	}
-	err = kernel_names__new(&names);
+	o.rec.cache = o.cache ? cache_dir__open(CACHE_DIR_BYTES) : NULL;
+	err = kernel_names__new(o.rec.cache, &names);
 	phases__part(&phases, "symbols of the kernel");
 	if (!err) {
 		o.rec.syms = events.syms = kernel_names__syms(names);
@@ -309,6 +311,7 @@ static int run(int argc, char **argv)
 	rec_events__clear(&events);
 	record_select__close(&o);
 	kernel_names__free(names);
+	cache_dir__free(o.rec.cache);
 	return err ? err : result.exit_status;
 }
 

@@ -41,6 +41,7 @@ struct record_options {
 	bool all, quiet, verbose, live, user_stacks_given;
 	enum { BACKEND_AUTO, BACKEND_BPF, BACKEND_FTRACE } backend; /* --backend */
 	bool user_cfi_given;
+	bool cache; /* find and keep tables in the cache directory */
 	bool call_graph; /* -g, --call-graph: no effect */
 };
 

@@ -96,7 +96,7 @@ static int open_files(struct bpf_backend *b)
 	if (!b->user.files)
 		return 0;
 	if (b->opts->cache && programs__memory(b->programs)->tables)
-		b->store = table_store__open(TABLE_STORE_BYTES);
+		b->store = table_store__new(b->opts->cache);
 	fo = (struct user_files_opts){
 		.entries = b->user.files,
 		.ctl = b->user.ctl,

@@ -11,12 +11,22 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/symbols.skel.h"
+#include "kernel_id.h"
 #include "log.h"
+#include "record/cache/cache_dir.h"
 #include "symbols/ksyms.h"
 #include "wire.h"
 
+/* Which kernel runs. */
+struct kernel_key {
+	uint64_t first; /* address of its first function */
+	uint8_t build_id[64];
+};
+
 struct kernel_names {
 	struct ksyms *syms;
+	struct ksyms_keeper keeper;
+	struct cache_dir *cache;
 	struct symbols_bpf *skel; /* loaded when first needed */
 	bool failed; /* skel cannot be loaded or run */
 };
@@ -85,14 +95,56 @@ static int walk(void *ctx)
 	return i ? ksyms__walk(n->syms, n->skel->bss->anchors[i - 1]) : -ENOENT;
 }
 
-int kernel_names__new(struct kernel_names **ret_names)
+static struct cache_item item_of(const struct kernel_key *key)
+{
+	return (struct cache_item){
+		.name = CACHE_KERNEL "functions",
+		.key = key,
+		.key_len = sizeof(*key),
+	};
+}
+
+static bool key_of(uint64_t first, struct kernel_key *ret_key)
+{
+	*ret_key = (struct kernel_key){ .first = first };
+	return !kernel_id__read(ret_key->build_id);
+}
+
+static bool get_kept(void *ctx, uint64_t first, void **ret_image, size_t *ret_len)
+{
+	const struct kernel_names *n = ctx;
+	struct kernel_key key;
+	struct cache_item item = item_of(&key);
+
+	if (!key_of(first, &key) || !cache_dir__get(n->cache, &item))
+		return false;
+	*ret_image = item.rest;
+	*ret_len = item.rest_len;
+	return true;
+}
+
+static void keep(void *ctx, uint64_t first, const void *image, size_t len)
+{
+	const struct kernel_names *n = ctx;
+	struct kernel_key key;
+	struct cache_item item = item_of(&key);
+
+	item.rest = (void *)image;
+	item.rest_len = len;
+	if (key_of(first, &key))
+		cache_dir__put(n->cache, &item);
+}
+
+int kernel_names__new(struct cache_dir *cache, struct kernel_names **ret_names)
 {
 	struct kernel_names *n = calloc(1, sizeof(*n));
 	int err;
 
 	if (!n)
 		return -ENOMEM;
-	err = ksyms__load_beside(walk, n, &n->syms);
+	n->cache = cache;
+	n->keeper = (struct ksyms_keeper){ .ctx = n, .get = get_kept, .put = keep };
+	err = ksyms__load_beside(cache ? &n->keeper : NULL, walk, n, &n->syms);
 	if (err) {
 		kernel_names__free(n);
 		return log_err(err, "load the kernel's symbols");

@@ -2,6 +2,7 @@
 /* The kernel's symbols, from a fake kernel that loads and unloads modules and BPF programs. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <errno.h>
 
 #include "symbols/ksyms.h"
+#include "symbols/ksyms_image.h"
 
 #define CORE(x) (0xffffffff81000000ull + (x))
 #define MOD(x) (0xffffffffc0000000ull + (x))
@@ -300,7 +302,7 @@ static void test_beside(void **state)
 	int err;
 
 	assert_int_equal(ksyms__load(&at_once), 0);
-	assert_int_equal(ksyms__load_beside(count_hidden, &calls, &beside), 0);
+	assert_int_equal(ksyms__load_beside(NULL, count_hidden, &calls, &beside), 0);
 	err = ksyms__interrupt_entries(at_once, &entry[0], holes[0], 64);
 	assert_int_equal(ksyms__interrupt_entries(beside, &entry[1], holes[1], 64), err);
 	assert_memory_equal(&entry[0], &entry[1], sizeof(entry[0]));
@@ -312,8 +314,175 @@ static void test_beside(void **state)
 	}
 	ksyms__free(beside);
 	ksyms__free(at_once);
-	assert_int_equal(ksyms__load_beside(NULL, NULL, &beside), 0);
+	assert_int_equal(ksyms__load_beside(NULL, NULL, NULL, &beside), 0);
 	ksyms__free(beside); /* while it is read */
+}
+
+/* A keeper in memory. */
+struct kept {
+	uint64_t first;
+	void *image;
+	size_t len;
+	unsigned int found, added;
+};
+
+static bool get_kept(void *ctx, uint64_t first, void **ret_image, size_t *ret_len)
+{
+	struct kept *m = ctx;
+
+	if (!m->image || m->first != first)
+		return false;
+	*ret_image = malloc(m->len);
+	memcpy(*ret_image, m->image, m->len);
+	*ret_len = m->len;
+	m->found++;
+	return true;
+}
+
+static void keep(void *ctx, uint64_t first, const void *image, size_t len)
+{
+	struct kept *m = ctx;
+
+	m->first = first;
+	free(m->image);
+	m->image = malloc(len);
+	memcpy(m->image, image, len);
+	m->len = len;
+	m->added++;
+}
+
+static struct ksyms *load_with(const struct ksyms_keeper *keeper)
+{
+	struct ksyms *k;
+
+	assert_int_equal(ksyms__load_beside(keeper, NULL, NULL, &k), 0);
+	assert_int_equal(ksyms__wait(k), 0);
+	return k;
+}
+
+static void assert_same(const struct ksym *a, const struct ksym *b)
+{
+	assert_int_equal(a->start, b->start);
+	assert_int_equal(a->size, b->size);
+	assert_string_equal(a->name, b->name);
+	assert_string_equal(a->module, b->module);
+}
+
+/* Every answer of kept functions is that of kallsyms, which is read for modules only. */
+static void check_kept(struct ksyms *kept, struct ksyms *fresh)
+{
+	struct ksym_range entry[2] = { 0 }, holes[2][64] = { 0 };
+	size_t nr = ksyms__nr(fresh), i;
+	struct ksym a, b;
+	int err;
+
+	err = ksyms__interrupt_entries(fresh, &entry[0], holes[0], 64);
+	assert_int_equal(ksyms__interrupt_entries(kept, &entry[1], holes[1], 64), err);
+	assert_memory_equal(&entry[0], &entry[1], sizeof(entry[0]));
+	assert_memory_equal(holes[0], holes[1], sizeof(holes[0]));
+	for (i = 0; i < nr; i++) {
+		ksyms__get(fresh, i, &a);
+		assert_int_equal(ksyms__is_fixed(kept, a.start), ksyms__is_fixed(fresh, a.start));
+		err = ksyms__find(fresh, a.start, &a);
+		assert_int_equal(ksyms__find(kept, a.start, &b), err);
+		if (!err)
+			assert_same(&a, &b);
+	}
+	for (i = 0; i < nr; i += 1 + i / 100) {
+		ksyms__get(fresh, i, &b);
+		assert_int_equal(ksyms__by_name(fresh, b.name, &a), 0);
+		assert_int_equal(ksyms__by_name(kept, b.name, &b), 0);
+		assert_same(&a, &b);
+	}
+	assert_int_equal(ksyms__by_name(kept, "no such function", &a), -ENOENT);
+	assert_int_equal(ksyms__nr(kept), nr);
+	for (i = 0; i < nr; i++) {
+		ksyms__get(fresh, i, &a);
+		ksyms__get(kept, i, &b);
+		assert_same(&a, &b);
+	}
+}
+
+static void test_kept(void **state)
+{
+	struct kept m = { 0 };
+	struct ksyms_keeper keeper = { &m, get_kept, keep };
+	struct ksyms *fresh, *kept;
+	unsigned int i;
+
+	assert_int_equal(ksyms__load(&fresh), 0);
+	if (ksyms__hidden(fresh)) {
+		kept = load_with(&keeper);
+		assert_true(ksyms__hidden(kept));
+		assert_int_equal(m.added, 0);
+		ksyms__free(kept);
+		ksyms__free(fresh);
+		skip();
+	}
+	for (i = 0; i < 3; i++) { /* read, from memory, and of another run of the kernel */
+		m.first += i == 2;
+		kept = load_with(&keeper);
+		assert_int_equal(m.found, i == 1 || i == 2);
+		assert_int_equal(m.added, i == 2 ? 2 : 1);
+		check_kept(kept, fresh);
+		ksyms__free(kept);
+	}
+	/* damaged: read again */
+	for (i = 0; i < 4; i++) {
+		m.len -= i;
+		m.found = m.added = 0;
+		((uint8_t *)m.image)[8] ^= i == 0;
+		kept = load_with(&keeper);
+		assert_int_equal(m.found, 1);
+		assert_int_equal(m.added, 1);
+		assert_int_equal(ksyms__nr(kept), ksyms__nr(fresh));
+		ksyms__free(kept);
+	}
+	free(m.image);
+	ksyms__free(fresh);
+}
+
+/* Whatever the image says, no more is read than it has. */
+static void test_images(void **state)
+{
+	struct ksyms_entry entries[] = {
+		{ CORE(0), 16, 1, 0 },
+		{ CORE(16), 0, 3, 0 },
+		{ MOD(0), 8, 1, 5 },
+	};
+	char pool[] = "\0a\0b\0m";
+	struct ksyms_table t = { .entries = entries, .nr = 3, .pool = pool }, r;
+	unsigned int i, n, taken = 0;
+	uint8_t *image, before;
+	size_t len;
+
+	assert_int_equal(ksyms_image__pack(&t, (void **)&image, &len), 0);
+	assert_int_equal(ksyms_image__unpack(image, len, &r), 0);
+	assert_int_equal(r.nr, 2);
+	assert_int_equal(r.entries[1].start, CORE(16));
+	assert_string_equal(r.pool + r.entries[1].name, "b");
+	ksyms_table__free(&r);
+	for (i = 0; i < len; i++)
+		assert_int_equal(ksyms_image__unpack(image, i, &r), -EBADMSG);
+	for (i = 0; i < len; i++) {
+		before = image[i];
+		for (n = 0; n < 256; n++) {
+			image[i] = n;
+			if (ksyms_image__unpack(image, len, &r))
+				continue;
+			taken++;
+			assert_true(r.nr == 2 && strlen(r.pool + r.entries[0].name) < 4);
+			assert_true(r.entries[0].start <= r.entries[1].start);
+			ksyms_table__free(&r);
+		}
+		image[i] = before;
+	}
+	assert_true(taken > 256);
+	free(image);
+	entries[1].size = 1ull << 32;
+	assert_int_equal(ksyms_image__pack(&t, (void **)&image, &len), -ERANGE);
+	t.nr = 0;
+	assert_int_equal(ksyms_image__pack(&t, (void **)&image, &len), -ERANGE);
 }
 
 int main(void)
@@ -324,6 +493,7 @@ int main(void)
 		cmocka_unit_test(test_no_resolver), cmocka_unit_test(test_resolver_fails),
 		cmocka_unit_test(test_by_name),	    cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_bad_text),    cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_kept),	    cmocka_unit_test(test_images),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
