@@ -93,7 +93,7 @@ static __always_inline bool native_names_selected(void *ctx, const struct event_
 ARRAY(native_starts, 1, struct kwalk_raw_start);
 
 /*
- * What tells the contexts of a CPU's events apart: a distance between pointers, which is a number to
+ * Distinguishes the contexts of a CPU's events: a distance between pointers, which is a number to
  * the verifier, so that it can be compared without a branch.  Not 0.
  */
 static __always_inline u64 native_id(void *ctx, const struct cpu_scratch *slots)

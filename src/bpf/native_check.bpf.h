@@ -20,7 +20,7 @@
  *	- If its check_front was skipped, because it happened within the check_front of this hit,
  *	  the copy has another serial number than at the begin of that.
  *	- System calls may be preempted between the two, and go on on another CPU.  The number of
- *	  context switches of the task tells, also of copies that were never consumed.
+ *	  context switches of the task shows this, also of copies that were never consumed.
  */
 #ifndef NATIVE_CHECK_BPF_H
 #define NATIVE_CHECK_BPF_H

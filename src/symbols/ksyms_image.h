@@ -27,7 +27,7 @@ void ksyms_table__free(struct ksyms_table *t);
 
 /* Packs the entries without a module.  -ERANGE: they do not fit.  The caller frees *ret_image. */
 int ksyms_image__pack(const struct ksyms_table *t, void **ret_image, size_t *ret_len);
-/* The image may be anything.  -EBADMSG: it is none. */
+/* The image may hold any bytes.  -EBADMSG: it is not an image. */
 int ksyms_image__unpack(const void *image, size_t len, struct ksyms_table *ret_table);
 
 #endif /* SYMBOLS_KSYMS_IMAGE_H */

@@ -39,7 +39,7 @@ static bool has_enough_fronts(const struct programs *p, const struct native_code
 	return !code->event->nests || p->skel->rodata->percpu_preempt_count;
 }
 
-/* The check of records must know the level of interrupts, and whether the kernel drops its program. */
+/* The check needs the level of interrupts, and to know whether the kernel drops its program. */
 static bool knows_levels(const struct programs *p)
 {
 	return p->skel->rodata->percpu_preempt_count && p->skel->rodata->percpu_prog_active;

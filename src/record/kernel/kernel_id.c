@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The build id that the running kernel tells of itself. */
+/* The build id of the running kernel, from its own notes. */
 #include "kernel_id.h"
 
 #include <string.h>

@@ -47,7 +47,7 @@ static const struct budget with_user_stacks[] = {
 	{ "native_slow", 95000, 148000 },
 	{ "native_user", 128000, 128000 },
 	{ "native_filter", 14000, 14000 },
-	{ "native", 2300, 2300 },
+	{ "native", 4700, 4700 },
 	{ "check_kernel", 500, 500 },
 	{ "check_front", 1200, 1200 },
 	{ "check_sys_enter", 1400, 1400 },
