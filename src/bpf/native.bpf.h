@@ -237,6 +237,28 @@ static __always_inline int native_record(struct bpf_raw_tracepoint_args *ctx, u3
 	return 0;
 }
 
+/*
+ * Whether perf's program records this hit, and the front has only counted it.  *ret_old: the event
+ * has taken the old way, so if the front records it after all, it does so without fields.
+ */
+static __always_inline bool native_left(u32 event, const struct task_struct *task,
+					const struct event_desc *d, const struct event_counts *c,
+					u32 how, bool *ret_old)
+{
+	bool dropped;
+
+	*ret_old = false;
+	if (!(d->flags & (DESC_OLD_WAY | DESC_BESIDE)))
+		return false;
+	dropped = recorder_dropped();
+	if (d->flags & DESC_BESIDE)
+		return !dropped;
+	*ret_old = old_way_taken(d, c);
+	if (how != NATIVE_BY_HOLE && !dropped)
+		*ret_old = old_way_of_call(event, task->pid, *ret_old, CALL_MARK_FRONT);
+	return *ret_old && !dropped;
+}
+
 /* A front from the counter of the event on. */
 static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32 event, u32 irqs,
 					struct native_hits *taken, u32 how)
@@ -251,11 +273,8 @@ static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32
 	bump(c, STK_C_HAPPENED);
 	if (taken)
 		__sync_fetch_and_add(&taken->taken, 1);
-	old = old_way_taken(d, c);
-	if (how != NATIVE_BY_HOLE && d->flags & DESC_OLD_WAY)
-		old = old_way_of_call(event, task->pid, old, OLD_WAY_FRONT);
-	if ((old || d->flags & DESC_BESIDE) && !recorder_dropped())
-		return 0; /* counted here, recorded by perf's program */
+	if (native_left(event, task, d, c, how, &old))
+		return 0;
 	return native_record(ctx, event, c, d, task, irqs, how, old);
 }
 

@@ -11,22 +11,20 @@
  * hits the event ends before what it interrupted goes on, so both read the same word.
  *
  * System calls are different: since 6.13 (a363d27cdbc2) a task may be preempted or interrupted
- * between the two programs.  While their event takes the old way, the program that is called first
- * and goes the native way leaves a mark for the other one, by the task's id.  If the ids of two
- * tasks share an entry, and both tasks are between two programs at the same time, one mark replaces
- * the other, and an event may be recorded twice.
+ * between the two programs, so these leave marks for each other.  If the ids of two tasks share a
+ * mark, and both tasks are between two programs at the same time, one replaces the mark of the
+ * other, and an event may be recorded twice.
  */
 #ifndef OLD_WAY_BPF_H
 #define OLD_WAY_BPF_H
 
+#include "call_marks.bpf.h"
 #include "state.bpf.h"
 
 #define OLD_WAY_CALLS 1024 /* a power of two */
 
-/* By task: event, task, enum old_way_by. */
+/* By the low bits of a task's id, see call_marks.bpf.h. */
 u64 old_way_calls[OLD_WAY_CALLS] = {};
-
-enum old_way_by { OLD_WAY_FRONT, OLD_WAY_RECORDER };
 
 /* Whether this CPU has taken the old way of the event. */
 static __always_inline bool old_way_taken(const struct event_desc *d, const struct event_counts *c)
@@ -34,22 +32,11 @@ static __always_inline bool old_way_taken(const struct event_desc *d, const stru
 	return d->flags & DESC_OLD_WAY && *(volatile u64 *)&c->old_way;
 }
 
-/* The same for a system call: the program that the kernel calls first decides for both. */
-static __always_inline bool old_way_of_call(u32 event, u32 tid, bool taken, enum old_way_by me)
+/* The same for both programs of a system call, of which `me` asks. */
+static __always_inline bool old_way_of_call(u32 event, u32 tid, bool taken, enum call_mark_by me)
 {
-	u64 key = (u64)event << 32 | tid << 1, seen;
-	volatile u64 *mark = &old_way_calls[tid & (OLD_WAY_CALLS - 1)];
-
-	seen = *mark;
-	if (seen == (key | !me)) {
-		*mark = 0;
-		return false;
-	}
-	if (!taken)
-		*mark = key | me;
-	else if (seen == (key | me)) /* left when the kernel dropped the other program */
-		*mark = 0;
-	return taken;
+	return call_mark_decide(&old_way_calls[tid & (OLD_WAY_CALLS - 1)],
+				(u64)event << 32 | tid << 1, taken, me);
 }
 
 /* Whether perf's program, if that is what asks, records this hit: else the front does. */
@@ -62,7 +49,7 @@ static __always_inline bool old_way_records(u32 event, const struct event_desc *
 		return true;
 	taken = old_way_taken(d, c);
 	if (d->flags & DESC_OLD_WAY && d->flags & DESC_CALL)
-		taken = old_way_of_call(event, tid, taken, OLD_WAY_RECORDER);
+		taken = old_way_of_call(event, tid, taken, CALL_MARK_RECORDER);
 	return taken;
 }
 

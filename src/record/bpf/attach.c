@@ -295,7 +295,7 @@ static unsigned int add_fds(const struct attached *a, int *fds, unsigned int nr)
 
 int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr)
 {
-	int *fds = malloc((2 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes +
+	int *fds = malloc((3 * p->nr_events + 2 * p->nr_cpus + 2 * p->nr_probes +
 			   field_checks__max_fds(p->checks) + 9) *
 			  sizeof(*fds));
 	unsigned int nr = 0, i;

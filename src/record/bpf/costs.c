@@ -91,5 +91,7 @@ void programs__costs(const struct programs *p, struct backend_costs *ret_costs)
 		add_program(&c, p->attached[i].count_prog);
 	for (i = 0; i < p->nr_probes; i++)
 		add_program(&c, p->probes[i].count_prog);
+	for (i = 0; i < OLD_WAY_PROGRAMS; i++)
+		add_program(&c, old_way__program(p, i));
 	*ret_costs = c;
 }

@@ -24,6 +24,7 @@ enum recorder {
 	RECORDER_EXIT,
 	NR_RECORDERS,
 };
+static_assert(NR_RECORDERS == OLD_WAY_PROGRAMS, "each may be loaded");
 
 struct old_way {
 	struct record_bpf *skel[NR_RECORDERS]; /* opened and loaded for one program; or NULL */
@@ -157,6 +158,14 @@ static int load(struct programs *p, enum recorder r, struct record_bpf **ret_ske
 	}
 	*ret_skel = s;
 	return 0;
+}
+
+int old_way__program(const struct programs *p, unsigned int i)
+{
+	const struct record_bpf *s = p->old_way ? p->old_way->skel[i] : NULL;
+	struct bpf_program *prog = s ? loaded(s, i, false) : NULL;
+
+	return prog ? bpf_program__fd(prog) : -1;
 }
 
 static int find_program(struct programs *p, unsigned int event, struct bpf_program **ret_program)

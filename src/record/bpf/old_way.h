@@ -12,10 +12,10 @@
 struct programs;
 
 /*
- * Takes the old way for an event, after programs__attach() and before programs__free().  Loading
- * the program takes some tenths of a second of CPU time, so this is for a thread beside the
- * recorder's, which must not call it for two events at once.  No event is lost, missed or recorded
- * twice by it, and recording may be armed or disarmed meanwhile.
+ * Takes the old way for an event, after programs__attach().  Loading the program takes some tenths
+ * of a second, so this is for a thread beside the recorder's; it must have ended before
+ * programs__costs() and programs__free(), and must not do this for two events at once.  No event is
+ * lost, missed or recorded twice by it, and recording may be armed or disarmed meanwhile.
  *
  * Returns 0 when all CPUs have taken it: all events from old_way__since() on have the kernel's
  * fields.  -EALREADY: they had before.  -EINVAL: the event is not native.  -ECANCELED:

@@ -150,6 +150,9 @@ uint32_t native__flags(const struct programs *p, unsigned int event);
 
 int old_way__new(struct programs *p);
 void old_way__free(struct programs *p);
+/* The descriptor of a program that was loaded for it, or -1. */
+#define OLD_WAY_PROGRAMS 3
+int old_way__program(const struct programs *p, unsigned int i);
 /* Whether some CPUs, or all, have taken the old way of the event. */
 bool old_way__has_begun(const struct programs *p, unsigned int event);
 

@@ -7,7 +7,8 @@
  * Each EVENT takes it when NUMBER events of it have happened, one after the other, in a thread of
  * its own.  With a NUMBER below 0 it does so that many ms after the recording was armed.  Prints a
  * line for each: "back EVENT SINCE", or "back EVENT failed ERRNO"; also how long it took, and how
- * many events of the type happened before and since, in all.
+ * many events of the type happened before and since, in all.  With WAY_BACK_REFUSED in the
+ * environment the program for it cannot be loaded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <bpf/libbpf.h>
 
 #include "cleanup.h"
 #include "clock.h"
@@ -27,9 +29,11 @@ int __real_programs__arm(struct programs *p);
 int __wrap_programs__arm(struct programs *p);
 void __real_programs__free(struct programs *p);
 void __wrap_programs__free(struct programs *p);
+int __real_bpf_map__reuse_fd(struct bpf_map *map, int fd);
+int __wrap_bpf_map__reuse_fd(struct bpf_map *map, int fd);
 
 static pthread_t thread;
-static bool running, ends;
+static bool running, ends, refuses;
 
 static int find(const struct programs *p, const char *name)
 {
@@ -94,6 +98,7 @@ static void *run(void *arg)
 	_cleanup_free_ char *plan = strdup(getenv("WAY_BACK") ?: "");
 	char *rest = plan, *name, *number;
 
+	refuses = getenv("WAY_BACK_REFUSED");
 	while ((name = strsep(&rest, " ")) && (number = strsep(&rest, " ")))
 		take(p, name, atol(number));
 	return NULL;
@@ -116,4 +121,9 @@ void __wrap_programs__free(struct programs *p)
 	}
 	running = false;
 	__real_programs__free(p);
+}
+
+int __wrap_bpf_map__reuse_fd(struct bpf_map *map, int fd)
+{
+	return refuses ? -EPERM : __real_bpf_map__reuse_fd(map, fd);
 }

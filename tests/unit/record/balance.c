@@ -198,6 +198,38 @@ static void test_one_program(void **state)
 	assert_false(adds_up());
 }
 
+/*
+ * An event that has taken the old way: its two fronts went on as counters.  The second one has
+ * counted 6 of 8 that the first missed; perf's program may record what both missed.
+ */
+static void test_old_way(void **state)
+{
+	struct balance b = begin(false, 8);
+
+	b.two_instances = true;
+	b.taken = 6;
+	b.second_misses = 2;
+	cpu(&b, 16, 16);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 2);
+	assert_int_equal(sum[STK_C_HAPPENED], 25);
+	assert_int_equal(sum[STK_C_LOST_NESTED], 2);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 0);
+	assert_true(adds_up());
+
+	b = begin(false, 8);
+	b.two_instances = true;
+	b.taken = 6;
+	b.second_misses = 2;
+	cpu(&b, 16, 18);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 0);
+	assert_int_equal(sum[STK_C_HAPPENED], 25);
+	assert_int_equal(sum[STK_C_LOST_NESTED], 0);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 0);
+	assert_true(adds_up());
+}
+
 static void test_under_way(void **state)
 {
 	struct balance b = begin(true, 0);
@@ -294,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_misses),
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_one_program),
+		cmocka_unit_test(test_old_way),
 		cmocka_unit_test(test_under_way),
 		cmocka_unit_test(test_returns),
 		cmocka_unit_test(test_swallowed),
