@@ -190,7 +190,7 @@ static void measure(const struct run *r, const struct path_load *l, uint64_t eve
 	path_object__detach(o);
 }
 
-/* Fills the memo: a stage that only asks it finds the stacks there. */
+/* Fills the memo and notes the starts: a stage that only asks them finds the stacks there. */
 static void warm_up(const struct set *s, struct path_object *o, const struct path_load *l)
 {
 	struct path_pause pause = { 64, empty_ring };
@@ -201,6 +201,7 @@ static void warm_up(const struct set *s, struct path_object *o, const struct pat
 	running = o;
 	attach(o, last);
 	path_load__measure(l, cpu, 10 * WARM_UP, &pause);
+	program_ns(o, l, WARM_UP, &pause); /* called from another place */
 	path_object__detach(o);
 }
 

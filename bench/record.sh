@@ -6,6 +6,7 @@
 #   BENCH_REPEATS    rounds (5)
 #   BENCH_TOOLS      the tools to run instead of all
 #   BENCH_WORKLOADS  workloads (first column of the table at the end) to run instead of all
+#   BENCH_OPTIONS    options for stackonce record, as '--fields native'
 # shellcheck source=bench/lib.sh
 . "$BENCH/lib.sh"
 
@@ -42,15 +43,15 @@ in_background()
 start_tool()
 {
 	out=$work/$1
+	options=${BENCH_OPTIONS:-}
 	case $1 in
-	stackonce) in_background "$out" "$stackonce" record -q -a -e "$event" -o "$out.stk" ;;
-	stackonce-kernel)
-		in_background "$out" "$stackonce" record -q -a --kernel-unwind=kernel -e "$event" \
-			-o "$out.stk"
-		;;
-	stackonce-no-stacks)
-		in_background "$out" "$stackonce" record -q -a --no-kernel-stacks -e "$event" \
-			-o "$out.stk"
+	stackonce-kernel) options="$options --kernel-unwind=kernel" ;;
+	stackonce-no-stacks) options="$options --no-kernel-stacks" ;;
+	esac
+	case $1 in
+	stackonce*)
+		# shellcheck disable=SC2086 # options
+		in_background "$out" "$stackonce" record -q -a $options -e "$event" -o "$out.stk"
 		;;
 	perf) in_background "$out" perf record -q -a -g -e "$event" -o "$out.data" ;;
 	perf-kernel)
@@ -256,6 +257,14 @@ bench_workload()
 	done
 	print_stack_alone 'the stack alone' stackonce
 	print_stack_alone "  by the kernel's unwinder" stackonce-kernel
+	# One stack on two CPUs: both would wait for a line or a lock that they share.
+	case $name in
+	syscall) one_cpu=$(added stackonce) ;;
+	two-cpus)
+		[ -z "${one_cpu:-}" ] || promise "added ns on two CPUs, of one's" \
+			"$(echo "$(added stackonce) $one_cpu" | awk '{ printf "%.2f\n", $1 / $2 }')" 1.1
+		;;
+	esac
 	[ -z "${BENCH_TOOLS:-}" ] || return
 	[ "$most" = - ] ||
 		promise "added ns, of bpftrace's" "$(echo "$(added stackonce) $(added bpftrace)" |
