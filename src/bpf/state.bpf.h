@@ -123,6 +123,7 @@ struct cpu_scratch {
 	u32 busy[1 << LOG2_SCRATCHES];
 	u64 ctx[1 << LOG2_SCRATCHES];
 	struct scratch slot[1 << LOG2_SCRATCHES];
+	u64 apart[8]; /* not written: CPUs share no cache line */
 };
 ARRAY(scratches, 1, struct cpu_scratch);
 
