@@ -5,13 +5,17 @@
 # time for unwind tables.  The last lines check the promises.
 #   BENCH_REPEATS  rounds (5)    BENCH_TOOLS  the tools to run instead of all
 #   BENCH_EVENTS   events per run (200000); ten times as many at full rate
+#   BENCH_FIELDS   record --fields, instead of what record does by default
+#   BENCH_PARTS    of cost, full, kinds, walk, tables and start, those to run instead of all
 # shellcheck source=bench/lib.sh
 . "$BENCH/lib.sh"
 
 repeats=${BENCH_REPEATS:-5}
 events=${BENCH_EVENTS:-200000}
-tools=${BENCH_TOOLS:-'stackonce-none stackonce-user stackonce-both perf-fp perf-dwarf
-	perf-dwarf-ring bpftrace trace-cmd ftrace'}
+tools=${BENCH_TOOLS:-'stackonce-none stackonce-kernel stackonce-user stackonce-both perf-fp
+	perf-dwarf perf-dwarf-ring bpftrace trace-cmd ftrace'}
+fields=${BENCH_FIELDS:+--fields $BENCH_FIELDS}
+parts=${BENCH_PARTS:-cost full kinds walk tables start}
 event=syscalls:sys_enter_futex
 ring=$(nproc | awk '{ print int($1 < 16 ? 256 / $1 : 16) "M" }')
 
@@ -19,6 +23,7 @@ title()
 {
 	case $1 in
 	stackonce-none) echo 'stackonce, no stacks' ;;
+	stackonce-kernel) echo '  kernel stacks' ;;
 	stackonce-user) echo '  user stacks' ;;
 	stackonce-both) echo '  user and kernel stacks' ;;
 	perf-fp) echo 'perf record -g' ;;
@@ -41,6 +46,13 @@ events_of()
 
 # ---- one tool -----------------------------------------------------------------------------------
 
+# without TOOL: options for the stacks that it does not record.
+without()
+{
+	case $1 in *-none | *-user) echo --no-kernel-stacks ;; esac
+	case $1 in *-none | *-kernel) echo --no-user-stacks ;; esac
+}
+
 # record_with TOOL OUT COMMAND...: runs COMMAND under the tool.
 record_with()
 {
@@ -49,14 +61,10 @@ record_with()
 	shift 2
 	case $tool in
 	base) "$@" ;;
-	stackonce-none)
-		"$stackonce" record -q --no-kernel-stacks --no-user-stacks -e "$event" \
-			-o "$out.stk" -- "$@"
+	stackonce-*)
+		# shellcheck disable=SC2046,SC2086 # options
+		"$stackonce" record -q $fields $(without "$tool") -e "$event" -o "$out.stk" -- "$@"
 		;;
-	stackonce-user)
-		"$stackonce" record -q --no-kernel-stacks -e "$event" -o "$out.stk" -- "$@"
-		;;
-	stackonce-both) "$stackonce" record -q -e "$event" -o "$out.stk" -- "$@" ;;
 	perf-fp) perf record -q -g -e "$event" -o "$out.data" -- "$@" ;;
 	perf-dwarf) perf record -q --call-graph dwarf -e "$event" -o "$out.data" -- "$@" ;;
 	perf-dwarf-ring)
@@ -356,6 +364,8 @@ bench_full()
 
 # ---- kinds of stacks ----------------------------------------------------------------------------
 
+kinds='stackonce-none stackonce-kernel stackonce-user stackonce-both'
+
 # bench_kind WHAT MODE [WAYS]
 bench_kind()
 {
@@ -363,7 +373,7 @@ bench_kind()
 	mode=$2
 	ways=${3:-0}
 	for _ in $(seq 1 "$repeats"); do
-		for t in base stackonce-none stackonce-user stackonce-both; do
+		for t in base $kinds; do
 			run_tool "$t" /bin/sh "$work/one" "$mode" "$events" "$work/$t" "$ways" ||
 				return
 			awk '$1 == "events" { n = $2 } $1 == "cpu_ns" { printf "%.2f\n", $2 / n }' \
@@ -372,9 +382,10 @@ bench_kind()
 	done
 	"$stackonce" info --json "$work/stackonce-user.stk" >"$work/kind"
 	printf '%-36s' "$what"
-	printf ' %7.0f' "$(median <"$work/base.ns.$mode$ways")" \
-		"$(added stackonce-none "$mode$ways")" \
-		"$(added stackonce-user "$mode$ways")" "$(added stackonce-both "$mode$ways")"
+	printf ' %7.0f' "$(median <"$work/base.ns.$mode$ways")"
+	for t in $kinds; do
+		printf ' %7.0f' "$(added "$t" "$mode$ways")"
+	done
 	printf ' %8d %9.1f\n' "$(jq .stacks.unique "$work/kind")" \
 		"$(jq '.bytes / .totals.recorded' "$work/kind")"
 	rm -f "$work"/*.stk*
@@ -383,7 +394,9 @@ bench_kind()
 bench_kinds()
 {
 	printf '\nstackonce by kind of stacks: ns per event without it, and added ns\n'
-	printf '%-36s %7s %7s %7s %7s %8s %9s\n' '' without +none +user +both stacks B/event
+	printf '%-36s' ''
+	printf ' %7s' without +none +kernel +user +both
+	printf ' %8s %9s\n' stacks B/event
 	bench_kind 'one stack, without leaving it' loop
 	bench_kind 'one stack, called again for each event' climb
 	bench_kind 'one of 1000, 25 to 64 frames' climb 1000
@@ -540,13 +553,26 @@ promises()
 					'{ n += $2 } END { printf "%.1f\n", bytes / n }'
 		)" 16 8
 	fi
+	if [ -s "$work/stackonce-both.ns.nofp" ] && [ -s "$work/bpftrace.ns.nofp" ]; then
+		promise 'both stacks, of what bpftrace adds' \
+			"$(echo "$(added stackonce-both nofp) $(added bpftrace nofp)" |
+				awk '{ printf "%.2f\n", $1 / $2 }')" 0.35 0.2
+	fi
 	for t in stackonce-user stackonce-both; do
 		[ ! -e "$work/$t.full.1" ] ||
 			promise "lost at full rate,$(title $t)" "$(cat "$work/$t.full.1")" 0
 	done
-	promise 'tables, of their .eh_frame' \
-		"$(jq '.table_bytes / .cfi_bytes * 100 | round / 100' "$work/tables")" 0.8
-	promise 'loading them, ms' "$(jq '.load_ns / 1e6 | round' "$work/tables")" 2000
+	if [ -s "$work/tables" ]; then
+		promise 'tables, of their .eh_frame' \
+			"$(jq '.table_bytes / .cfi_bytes * 100 | round / 100' "$work/tables")" 0.8
+		promise 'loading them, ms' "$(jq '.load_ns / 1e6 | round' "$work/tables")" 2000
+	fi
+}
+
+# run PART: whether it is wanted.
+run()
+{
+	case " $parts " in *" $1 "*) ;; *) return 1 ;; esac
 }
 
 # The commands for the tools: both programs; one program in a given mode; one program on each CPU.
@@ -573,12 +599,15 @@ are not in the result; right: right frames, of all in the chain; caller: that of
 for perf's unwinder the best of five runs.  Medians of $repeats rounds of $events events,
 $(events_of perf-dwarf "$events") with dwarf.
 TEXT
-bench_cost
-bench_full 1 stackonce-user stackonce-both perf-fp perf-dwarf bpftrace trace-cmd
-bench_full "$(nproc | awk '{ print $1 < 4 ? $1 : 4 }')" stackonce-user stackonce-both perf-fp
-bench_kinds
-bench_walk
-bench_tables
-bench_start
+run cost && bench_cost
+if run full; then
+	bench_full 1 stackonce-user stackonce-both perf-fp perf-dwarf bpftrace trace-cmd
+	bench_full "$(nproc | awk '{ print $1 < 4 ? $1 : 4 }')" stackonce-user stackonce-both \
+		perf-fp
+fi
+run kinds && bench_kinds
+run walk && bench_walk
+run tables && bench_tables
+run start && bench_start
 promises
 [ "$failures" -eq 0 ]
