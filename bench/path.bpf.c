@@ -89,7 +89,7 @@ static __always_inline void path_fill(void *ctx, struct event_run *e, u32 stage)
 	path_walk(ctx, e, stage);
 	if (stage < PATH_RING)
 		return;
-	user_stack(s, e->c, true);
+	user_stack(s, e->c, true, false);
 	if (stage == PATH_RING)
 		KEEP(event_output(s));
 	else

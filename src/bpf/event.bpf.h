@@ -433,7 +433,7 @@ static __always_inline void event_end(void *ctx, struct event_run *e, bool filte
 	} else {
 		kernel_stack(ctx, e->s, e->c, e->d->tracer_start, e->d->tracer_len, 0,
 			     KWALK_TRACEPOINT);
-		user_stack(e->s, e->c, !e->excluded);
+		user_stack(e->s, e->c, !e->excluded, false);
 		if (event_write(e->s, e->c))
 			event_cost(e->c, e->s);
 	}

@@ -9,9 +9,9 @@
  * on with one of the ends by a tail call.  All events share these:
  *
  *	native_filter	the event has a filter
- *	native_end	its kernel stack is remembered
+ *	native_end	its kernel stack is remembered, and the user stack is known
  *	native_slow	its kernel stack is not remembered, or due for a check
- *	native_user	user stacks
+ *	native_user	user stacks otherwise
  *
  * Interrupts may bring other events to the same ends, so these find their slot by the address of
  * the context, which lies in the frame of the caller; and they may not use the private stack per
@@ -428,6 +428,18 @@ static __always_inline void native_go_on(void *ctx, struct native_run *e, bool i
 	}
 }
 
+/* Whether the user stack is known, too, so that the event can be written. */
+static __always_inline bool native_user_known(struct native_run *e)
+{
+	if (!user_stacks || (e->s->excluded && !waker_stacks))
+		return false;
+	e->s->user.tried = 1;
+	if (!user_known_call(e->s))
+		return false;
+	user_stack_count(e->s, e->c);
+	return true;
+}
+
 SEC("raw_tp")
 int native_user(void *ctx)
 {
@@ -437,7 +449,7 @@ int native_user(void *ctx)
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_USER);
 		return 0;
 	}
-	user_stack(e.s, e.c, !e.s->excluded);
+	user_stack(e.s, e.c, !e.s->excluded, e.s->user.tried);
 	native_written(&e, event_write(e.s, e.c));
 	return 0;
 }
@@ -478,12 +490,15 @@ int native_end(void *ctx)
 		return 0;
 	}
 	e.s->kstack = WIRE_STACK_NONE;
+	e.s->user.tried = 0;
 	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
 	if (kernel_stacks && start)
 		e.s->begun = kwalk_begin_noted(ctx, &e.s->walk, start);
 	if (kernel_stacks && start && !kernel_stack_known(e.s, e.c, e.s->begun, KWALK_RAW)) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);
 		native_lose(&e);
+	} else if (native_user_known(&e)) {
+		native_written(&e, event_write_ids(e.s, e.c));
 	} else {
 		native_go_on(ctx, &e, true);
 	}

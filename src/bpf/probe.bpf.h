@@ -266,7 +266,7 @@ static __always_inline void probe_stack(struct pt_regs *ctx, struct event_run *e
 		s->words[0] = FRAME_MARKER(FRAME_EXACT, 0);
 		kernel_stack(ctx, s, e->c, 0, 0, 1, KWALK_REGISTERS);
 	}
-	user_stack(s, e->c, true);
+	user_stack(s, e->c, true, false);
 }
 
 /* A filter cannot be evaluated without fields. */

@@ -94,7 +94,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	s->size = 16;
 	s->words[0] = FRAME_MARKER(FRAME_EXACT, 0);
 	kernel_stack(ctx, s, e.c, 0, 0, 1, KWALK_REGISTERS);
-	user_stack(s, e.c, true);
+	user_stack(s, e.c, true, false);
 	event_write(s, e.c);
 	scratch_put(e.busy);
 	return 0;

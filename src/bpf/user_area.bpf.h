@@ -523,7 +523,7 @@ static __always_inline u32 area_seq(const struct task_struct *task, bool *ret_st
 		return seq;
 	}
 	if (bpf_core_field_exists(old->mm_lock_seq))
-		return BPF_CORE_READ(old, mm_lock_seq);
+		return bpf_rdonly_cast ? old->mm_lock_seq : BPF_CORE_READ(old, mm_lock_seq);
 	*ret_stable = false;
 	return 0;
 }

@@ -78,6 +78,17 @@ static __always_inline struct user_vma *thread_vma(struct user_thread *t, u32 i)
 	return &t->vma[i & (USER_VMAS - 1)];
 }
 
+/* Forgets the known stacks that need one of these mappings, which are replaced. */
+static __always_inline void known_forget(struct user_thread *t, u32 vmas)
+{
+	u32 i;
+
+#pragma clang loop unroll(full)
+	for (i = 0; i < USER_KNOWN; i++)
+		if (t->known[i].vmas & vmas)
+			t->known[i].nr = 0;
+}
+
 /* Copies the current location of the file's table into the mapping. */
 static __always_inline void vma_table(struct user_vma *v, u32 generation)
 {
@@ -172,6 +183,7 @@ __noinline u32 vma_get(struct user_walk *u, struct user_thread *t, u64 pc)
 	i &= USER_VMAS - 1;
 	if (t->vmas >> i & 1)
 		t->nr_frames = 0;
+	known_forget(t, 1u << i);
 	if (u->vmas >> i & 1) /* this stack needs more mappings than a thread remembers */
 		u->forget = 1;
 	v = thread_vma(t, i);

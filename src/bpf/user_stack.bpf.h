@@ -6,6 +6,7 @@
 #ifndef USER_STACK_BPF_H
 #define USER_STACK_BPF_H
 
+#include "user_known.bpf.h"
 #include "user_walk.bpf.h"
 
 #define COPY_PAGES (WIRE_COPY_BYTES / 4096)
@@ -285,11 +286,6 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-static __always_inline bool kept_is_valid(u64 kept)
-{
-	return kept && kept >> 32 == stackmap_generation();
-}
-
 /* Stores u->words in the stack map, or marks them for sending with the event. */
 static __always_inline void user_store(struct scratch *s, struct user_thread *t)
 {
@@ -312,6 +308,7 @@ static __always_inline void user_store(struct scratch *s, struct user_thread *t)
 	if (t && t->nr_frames) {
 		t->kept = u->words.hint;
 		t->kept_end = u->end;
+		known_met(t);
 	}
 }
 
@@ -327,8 +324,10 @@ static __always_inline void walk_begin(struct user_walk *u, struct user_thread *
 		bpf_probe_read_kernel(&u->root, 8, (void *)AREA_ROOT(u->mm));
 	u->generation = *(volatile u32 *)&user_ctl.generation;
 	u->epoch = *(volatile u32 *)&user_ctl.epoch;
-	u->lo = 0;
-	u->hi = 0;
+	if (!u->filled) {
+		u->lo = 0;
+		u->hi = 0;
+	}
 	u->top = 0;
 	u->old = t->base;
 	u->base = t->base + t->nr_frames;
@@ -343,7 +342,6 @@ static __always_inline void walk_begin(struct user_walk *u, struct user_thread *
 	u->file_events_left = USER_FILE_EVENTS;
 	u->event = event;
 	u->extent = t->extent;
-	stack_area(u, t);
 }
 
 /* The walk stopped at a frame whose table is not loaded; true: the recorder continues there. */
@@ -370,11 +368,17 @@ static __always_inline int user_walk_stack(struct scratch *s, struct user_thread
 	struct user_walk *u = &s->user;
 
 	walk_begin(u, t, task, s->event);
+	if (u->known && known_again(u, t)) {
+		known_set(s, known_find(t, u->w.ip, u->w.sp));
+		return 0;
+	}
+	stack_area(u, t);
 	if (user_unwind(u, t)) {
 		if (kept_is_valid(t->kept)) {
 			s->ustack = (u32)t->kept;
 			u->end = t->kept_end;
 			u->result = STK_C_USTACK_HIT;
+			known_met(t);
 			return 0;
 		}
 		walk_append(u, t);
@@ -386,8 +390,8 @@ static __always_inline int user_walk_stack(struct scratch *s, struct user_thread
 	return 0;
 }
 
-/* Sets s->ustack, s->user.result and .end. */
-__noinline int user_stack_get(struct scratch *s)
+/* Walks the stack after user_known(); sets s->ustack, s->user.result and .end. */
+__noinline int user_stack_walk(struct scratch *s)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct user_thread *t = NULL;
@@ -412,8 +416,7 @@ __noinline int user_stack_get(struct scratch *s)
 		return 0;
 	}
 	user_walk_stack(s, t, task);
-	barrier();
-	*(volatile u32 *)&t->busy = 0;
+	thread_unlock(t);
 	return 0;
 }
 
@@ -430,21 +433,17 @@ static __always_inline void user_stack_omit(struct scratch *s, struct event_coun
 	bump(c, STK_C_USTACK_NOT_RECORDED);
 }
 
-static __always_inline void user_stack(struct scratch *s, struct event_counts *c, bool selected)
+/* For programs that have other things to verify. */
+__noinline int user_known_call(struct scratch *s)
 {
-	u32 result, end;
+	return s && user_known(s);
+}
 
-	s->ustack = WIRE_STACK_NONE;
-	if (!user_stacks)
-		return;
-	/* without selected tasks the verifier knows that this is false */
-	if (!selected && !waker_stacks) {
-		user_stack_omit(s, c);
-		return;
-	}
-	user_stack_get(s);
-	result = s->user.result;
-	end = s->user.end;
+/* Counts the stack by how it was found and how it ends. */
+static __always_inline void user_stack_count(const struct scratch *s, struct event_counts *c)
+{
+	u32 result = s->user.result, end = s->user.end;
+
 	if (result == STK_C_USTACK_NONE) {
 		bump(c, STK_C_USTACK_NONE);
 		return;
@@ -471,6 +470,24 @@ static __always_inline void user_stack(struct scratch *s, struct event_counts *c
 		bump(c, STK_C_USTACK_FALLBACK);
 	else
 		bump(c, STK_C_USTACK_FAILED);
+}
+
+/* tried: user_known() has been called, and the stack is not known. */
+static __always_inline void user_stack(struct scratch *s, struct event_counts *c, bool selected,
+				       bool tried)
+{
+	s->ustack = WIRE_STACK_NONE;
+	if (!user_stacks)
+		return;
+	/* without selected tasks the verifier knows that this is false */
+	if (!selected && !waker_stacks) {
+		user_stack_omit(s, c);
+		return;
+	}
+	/* not in one function, because the walk needs all levels that the kernel allows */
+	if (tried || !user_known_call(s))
+		user_stack_walk(s);
+	user_stack_count(s, c);
 }
 
 #endif /* USER_STACK_BPF_H */

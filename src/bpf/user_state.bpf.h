@@ -17,6 +17,9 @@ const volatile u64 copy_limit = 0; /* bytes in a CPU's ring above which copies a
 
 struct wire_user_ctl user_ctl = {};
 
+/* Where a task's user registers are, from its stack on, as the first walk found; 0: unknown. */
+u32 user_regs_at = 0;
+
 ARRAY_MMAPABLE(files, 1, struct wire_file);
 
 /* tag << 32 | index in `files`; 0: empty slot. */
@@ -52,7 +55,9 @@ struct {
 	__array(values, struct slab);
 } slabs SEC(".maps");
 
+/* By way: the id of its thread; 0: none. */
 struct user_threads {
+	u64 tid[USER_WAYS];
 	struct user_thread way[USER_WAYS];
 };
 ARRAY(threads, 1, struct user_threads);

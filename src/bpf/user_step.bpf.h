@@ -10,13 +10,7 @@
 #ifndef USER_STEP_BPF_H
 #define USER_STEP_BPF_H
 
-#include "user_lookup.bpf.h"
-
-static __always_inline struct user_frame *frame_at(struct user_thread *t, u32 i)
-{
-	asm volatile("" : "+r"(i));
-	return &t->frame[i & (2 * USER_FRAMES - 1)];
-}
+#include "user_thread.bpf.h"
 
 /* A frame of this walk. */
 static __always_inline struct user_frame *walk_frame(const struct user_walk *u,

@@ -18,6 +18,9 @@
 #define USER_AT_ONCE 16 /* frames of one call; the verifier follows each of them */
 #define USER_FILE_EVENTS 8 /* that one event may send at most */
 #define USER_WAYS 4 /* slots in which a thread may be remembered */
+#define USER_KNOWN 4 /* stacks of a thread that are known without a walk; a power of two */
+#define USER_KNOWN_WORDS 128 /* a power of two */
+#define USER_KNOWN_AT_ONCE 8 /* words */
 #define USER_RULES 1024 /* rules remembered; a power of two */
 #define USER_RETURNS 64 /* pending calls with a probed return: the limit of the kernel */
 
@@ -75,32 +78,53 @@ struct user_rule {
 };
 
 /*
- * What is remembered of a thread: its mappings and its last stack.  A user must hold `busy`,
- * because a program may nest in another one on the same thread.
+ * A stack that a thread has had before, as what a walk that starts with the same registers has to
+ * find in memory to end with the same stack: see user_known.bpf.h.
+ */
+struct user_known {
+	u64 ip, sp, fp;
+	u64 fp_mask; /* 0: the frame pointer is not needed; else ~0 */
+	u64 kept; /* the stack in the stack map: generation << 32 | id */
+	u32 kept_end; /* enum stk_stack_end */
+	u32 interrupted; /* the first frame is exact */
+	u32 seq, generation, epoch; /* for which all of `vmas` were valid */
+	u32 vmas; /* bit mask of the mappings that the frames need */
+	u32 nr; /* words, a multiple of USER_KNOWN_AT_ONCE; 0: nothing is known */
+	u32 bytes; /* of stack memory that they lie in, from sp on */
+	u64 word[USER_KNOWN_WORDS];
+	u16 at[USER_KNOWN_WORDS]; /* where the word must be, in bytes from sp on */
+};
+
+/*
+ * What is remembered of a thread: its mappings, its last stack, and others that it had again.  A
+ * user must hold `busy`, because a program may nest in another one on the same thread.
  */
 struct user_thread {
 	u32 busy;
-	u32 tid;
-	u64 mm, started; /* identify the thread together with tid and exec_id */
 	u32 exec_id;
+	u64 mm, started; /* identify the thread together with the thread id and exec_id */
+	u64 key[USER_KNOWN]; /* of the known stacks, made of ip and sp */
+	u64 met[USER_KNOWN]; /* stacks that were walked, as in `kept`, by a hash */
+	u32 next; /* the known stack to be replaced, modulo USER_KNOWN */
+	u32 pad;
+	/* the last stack that was walked */
+	u64 kept; /* the stack in the stack map: generation << 32 | id; 0: unknown */
+	u32 kept_end; /* enum stk_stack_end */
+	u32 nr_frames; /* 0: no stack is remembered */
+	u32 seq, generation, epoch; /* for which all of `vmas` were valid */
+	u32 interrupted; /* the first frame is exact */
+	u32 first; /* first frame at which another walk may join */
+	u32 raw; /* frames before this one need the same fp */
+	u32 vmas; /* bit mask of the mappings that the frames need */
+	u32 guessed; /* UNW_GUESSED at the end of the walk */
+	u32 base; /* its first frame in `frame` */
 	u32 nr_vmas; /* in use; the next one goes to nr_vmas % USER_VMAS */
+	u64 top; /* the highest address that was read */
 	u64 stack_lo, stack_hi; /* the mapping of the stack, 0: unknown */
 	struct user_link stack_link;
 	u32 stack_seq;
 	u32 extent; /* bytes of stack that the last walk needed; 0: unlimited */
-	/* the last stack */
-	u32 nr_frames; /* 0: no stack is remembered */
-	u32 first; /* first frame at which another walk may join */
-	u32 raw; /* frames before this one need the same fp */
-	u32 vmas; /* bit mask of the mappings that the frames need */
-	u32 interrupted; /* the first frame is exact */
-	u32 guessed; /* UNW_GUESSED at the end of the walk */
-	u32 seq, generation, epoch; /* for which all of `vmas` were valid */
-	u32 base; /* its first frame in `frame` */
-	u64 top; /* the highest address that was read */
-	u64 kept; /* the stack in the stack map: generation << 32 | id; 0: unknown */
-	u32 kept_end; /* enum stk_stack_end */
-	u32 pad2;
+	struct user_known known[USER_KNOWN];
 	struct user_vma vma[USER_VMAS];
 	/* A ring: the last stack's frames, and behind them those of the walk under way. */
 	struct user_frame frame[2 * USER_FRAMES];
@@ -129,6 +153,9 @@ struct user_walk {
 	u32 interrupted;
 	u32 has_regs; /* w.regs are those of the exact frame */
 	u32 forget; /* this stack cannot be remembered */
+	u32 filled; /* the window has been read for this event already */
+	u32 tried; /* user_known() has been called for this event */
+	u32 known; /* the stack is known if the mappings are unchanged */
 	u32 extent; /* bytes of stack to read at first; 0: all */
 	u64 returns; /* struct return_instance: calls whose return address is the trampoline */
 	u64 trampoline; /* of uprobes */

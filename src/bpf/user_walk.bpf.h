@@ -8,66 +8,6 @@
 
 #include "user_run.bpf.h"
 
-/* ---- threads --------------------------------------------------------------------------------- */
-
-static __always_inline bool thread_is(const struct user_thread *t, const struct task_struct *task,
-				      u64 mm)
-{
-	return t->tid == (u32)task->pid && t->mm == mm && t->started == task->start_boottime &&
-	       t->exec_id == task->self_exec_id;
-}
-
-/*
- * Claims the slot of the current thread for this program; a thread without a slot replaces another
- * one.  NULL: programs nest too deep, or too many threads use this set at the same time.
- */
-static __always_inline struct user_thread *thread_claim(const struct task_struct *task, u64 mm)
-{
-	u32 tid = task->pid, set = (tid ^ tid >> 10) & user_thread_mask, i, way;
-	struct user_threads *ts = bpf_map_lookup_elem(&threads, &set);
-	struct user_thread *t;
-
-	if (!ts)
-		return NULL;
-	way = USER_WAYS;
-#pragma clang loop unroll(disable)
-	for (i = 0; i < USER_WAYS; i++)
-		if (!ts->way[i].tid)
-			way = i;
-#pragma clang loop unroll(disable)
-	for (i = 0; i < USER_WAYS; i++)
-		if (thread_is(&ts->way[i], task, mm))
-			way = i;
-	if (way == USER_WAYS)
-		way = bpf_ktime_get_ns() >> 6; /* a random one */
-#pragma clang loop unroll(disable)
-	for (i = 0; i < USER_WAYS; i++) {
-		u32 at = way + i;
-
-		asm volatile("" : "+r"(at));
-		t = &ts->way[at & (USER_WAYS - 1)];
-		if (__sync_lock_test_and_set(&t->busy, 1))
-			continue;
-		if (!thread_is(t, task, mm)) {
-			t->tid = tid;
-			t->mm = mm;
-			t->started = task->start_boottime;
-			t->exec_id = task->self_exec_id;
-			t->nr_vmas = 0;
-			t->nr_frames = 0;
-			t->vmas = 0;
-			t->stack_hi = 0;
-			t->stack_link.vma = 0;
-			t->extent = 0;
-#pragma clang loop unroll(disable)
-			for (at = 0; at < USER_VMAS; at++)
-				thread_vma(t, at)->end = 0;
-		}
-		return t;
-	}
-	return NULL;
-}
-
 /* ---- the walk -------------------------------------------------------------------------------- */
 
 /*
@@ -100,7 +40,10 @@ static __always_inline bool user_regs(struct user_walk *u, const struct task_str
 {
 	const struct pt_regs *r = (void *)bpf_task_pt_regs((void *)task);
 	struct unw_walk *w = &u->w;
+	u32 at = (u64)r - (u64)task->stack;
 
+	if (user_regs_at != at)
+		user_regs_at = at;
 	u->mm = (u64)task_plain(task)->mm;
 	if (!u->mm || !ARCH_REGS_OF_USER(r) ||
 	    !(r->ARCH_REG_IP | r->ARCH_REG_SP)) /* io_uring workers */
@@ -278,7 +221,8 @@ static __always_inline int user_unwind(struct user_walk *u, struct user_thread *
 		t->epoch = u->epoch;
 	}
 	u->valid = t->nr_frames ? t->vmas : 0;
-	user_refill(u, u->w.sp); /* what comes first reads only the window */
+	if (!u->filled)
+		user_refill(u, u->w.sp); /* what comes first reads only the window */
 	if (user_meets(u, t))
 		stop = UNW_SPLICED;
 #pragma clang loop unroll(disable)

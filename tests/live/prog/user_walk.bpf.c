@@ -8,9 +8,9 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* The last walk: its time, how it ended, and its id in the stack map. */
+/* The last walk: its time, how it ended, its id in the stack map, and whether it was no walk. */
 u64 last_ns = 0;
-u32 last_result = 0, last_end = 0, last_stack = 0;
+u32 last_result = 0, last_end = 0, last_stack = 0, last_known = 0;
 
 static __always_inline struct scratch *work(void)
 {
@@ -30,10 +30,12 @@ int walk(void *ctx)
 	if (!s)
 		return 0;
 	start = bpf_ktime_get_ns();
-	user_stack_get(s);
+	if (!user_known_call(s))
+		user_stack_walk(s);
 	last_ns = bpf_ktime_get_ns() - start;
 	last_end = s->user.end;
 	last_stack = s->ustack;
+	last_known = s->user.known;
 	return 0;
 }
 
