@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 
 #include "prog.h"
@@ -19,6 +20,7 @@
 #define PAGES 512
 #define PACKETS 16 /* of a round */
 #define NAPS 4
+#define TIMERS 8 /* that are set and never expire */
 
 /* A socket of UDP that is connected to itself. */
 static int own_socket(void)
@@ -89,6 +91,17 @@ static void naps(void)
 		nanosleep(&shortly, NULL);
 }
 
+static void timers(int timer)
+{
+	const struct itimerspec later = { .it_value.tv_sec = 3600 }, never = { 0 };
+	int i;
+
+	for (i = 0; i < TIMERS; i++)
+		if (timerfd_settime(timer, 0, &later, NULL) ||
+		    timerfd_settime(timer, 0, &never, NULL))
+			err(1, "timerfd_settime");
+}
+
 static void files(void)
 {
 	int fds[2], tcp;
@@ -116,6 +129,7 @@ static void child(void)
 static void work(unsigned long rounds, uint64_t end)
 {
 	int udp = own_socket(), zero = open("/dev/zero", O_RDONLY);
+	int timer = timerfd_create(CLOCK_MONOTONIC, 0);
 	unsigned long i;
 	char *pages;
 
@@ -129,6 +143,7 @@ static void work(unsigned long rounds, uint64_t end)
 		faults(pages, i, zero);
 		files();
 		naps();
+		timers(timer);
 		child();
 	}
 	_exit(0);
