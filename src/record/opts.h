@@ -26,8 +26,9 @@ enum rec_kernel_unwind {
 
 /* Who fills the records of tracepoints. */
 enum rec_fields {
-	REC_FIELDS_KERNEL, /* the kernel, by perf */
+	REC_FIELDS_AUTO, /* as REC_FIELDS_NATIVE where possible, else REC_FIELDS_KERNEL */
 	REC_FIELDS_NATIVE, /* the recorder's programs, for the events that they can fill */
+	REC_FIELDS_KERNEL, /* the kernel, by perf */
 };
 
 struct recorder_opts {

@@ -174,9 +174,9 @@ const struct opt record_options[] = {
 	  OPT_WORD(struct record_options, rec.kernel_unwind),
 	  WORDS([REC_UNWIND_AUTO] = "auto", [REC_UNWIND_ORC] = "orc",
 		[REC_UNWIND_KERNEL] = "kernel") },
-	/* not for users before its records are compared with the kernel's while recording */
 	{ "--fields HOW", NULL, OPT_WORD(struct record_options, rec.fields),
-	  WORDS([REC_FIELDS_KERNEL] = "kernel", [REC_FIELDS_NATIVE] = "native") },
+	  WORDS([REC_FIELDS_AUTO] = "auto", [REC_FIELDS_NATIVE] = "native",
+		[REC_FIELDS_KERNEL] = "kernel") },
 	{ "--user-stacks[=HOW]", "record user stacks, by unwind tables (cfi) or frame pointers "
 	  "(fp); cfi is the default with -p, -G, -u, a COMMAND or a probe in a program",
 	  OPT_FN(take_user_stacks), WORDS([BY_CFI] = "cfi", [BY_FP] = "fp") },

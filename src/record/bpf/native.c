@@ -178,10 +178,19 @@ static void size_maps(struct programs *p)
 int native__choose(struct programs *p)
 {
 	struct btf *btf = rec_events__kernel_types(p->opts->events);
-	bool native = p->opts->fields == REC_FIELDS_NATIVE && takes_stacks(p) && knows_levels(p);
+	bool native = p->opts->fields != REC_FIELDS_KERNEL && takes_stacks(p) && knows_levels(p);
 	unsigned int i;
 	int err = 0;
 
+	if (!knows_levels(p) && p->opts->fields == REC_FIELDS_NATIVE)
+		return log_why(-EOPNOTSUPP,
+			       "record with --fields native: the kernel's types do not say where "
+			       "its preempt counts are");
+	if (!native && p->opts->fields == REC_FIELDS_NATIVE)
+		return log_why(-EOPNOTSUPP,
+			       "record with --fields native: this needs "
+			       "--kernel-unwind orc or --no-kernel-stacks: %s",
+			       p->kernel_walk_reason ?: "unknown callers of programs");
 	p->native = calloc(MAX(p->nr_events, 1u), sizeof(*p->native));
 	if (!p->native)
 		return log_err(-ENOMEM, "allocate the table of native events");
