@@ -3,8 +3,11 @@
 # Test machines for the kernels of the series.  A test is kernel/tests/NAME.sh; comments at its top
 # state what it needs (kernel/README.md).  Tests that need the same machine share one boot.
 
-# A data race report is about the series if it names one of these.
-k_ours='stackmap|stack_map|file_map|user_stack|rmap_walk'
+# A data race report is about the series if it names one of these; mm/filemap.c has names that begin
+# like those of the file map.
+k_ours='stackmap|stack_map|file_map|file_desc_|file_key_|ustack_|user_stack|rmap_walk|trace_filemap'
+k_ours="$k_ours|filemap_(find|add|announce|is_old|charge|file_free|event_print)[+]"
+k_ours="$k_ours|filemap_(dump|dump_file|dump_mm|seq_[a-z]*|open|release|write)[+]"
 # Error messages of the kernel, other than data races.
 k_splats='BUG: |WARNING: |Oops|kernel BUG|general protection|Kernel panic|INFO: task|rcu: INFO'
 k_splats="$k_splats|possible (recursive|circular|irq|deadlock)|inconsistent lock|suspicious RCU"
@@ -59,6 +62,8 @@ machine_of()
 	smp=$(need_of "$1" smp)
 	mem=$(need_of "$1" mem)
 	accel=$(need_of "$1" accel)
+	# its threads race
+	[ "$1" != kunit ] || accel=multi
 	alone=
 	[ -z "$(need_of "$1" alone)$(need_of "$1" crash)" ] || alone=$1
 	mem=${mem:-1024}

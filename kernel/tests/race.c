@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * race [-rka] [-i TIMES] ROUNDS A B
+ * race [-rkac] [-i TIMES] ROUNDS A B
  *
  * Two CPUs store the same new stacks at the same time, ROUNDS times.  The trace instances A (with
  * the option stackmap) and B (without) record the same events meanwhile; the caller has set them up
@@ -10,6 +10,7 @@
  *
  *   -r  other threads reset the map and read its files all the time: ids are right or stale
  *   -k  the map is not reset between rounds
+ *   -c  fails unless both threads stored the same stack at the same time, once at least
  *   -a  events of all tasks, not only of these threads
  *   -i  repetitions of the system calls in a round (default 1)
  *
@@ -65,7 +66,7 @@ struct map_counts {
 
 static struct stack_events ev;
 static char dir_a[64], dir_b[64];
-static bool others, keep, all;
+static bool others, keep, all, require_races;
 static unsigned int times = 1;
 static struct counts total;
 static struct map_counts before; /* when the round began */
@@ -476,13 +477,16 @@ int main(int argc, char **argv)
 	pthread_t threads[THREADS], helpers[6];
 	int opt;
 
-	while ((opt = getopt(argc, argv, "rkai:")) != -1) {
+	while ((opt = getopt(argc, argv, "rkaci:")) != -1) {
 		switch (opt) {
 		case 'r':
 			others = true;
 			break;
 		case 'k':
 			keep = true;
+			break;
+		case 'c':
+			require_races = true;
 			break;
 		case 'a':
 			all = true;
@@ -495,7 +499,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (argc - optind != 3)
-		errx(2, "race [-rka] [-i TIMES] ROUNDS A B");
+		errx(2, "race [-rkac] [-i TIMES] ROUNDS A B");
 	rounds = (unsigned int)atoi(argv[optind]);
 	snprintf(dir_a, sizeof(dir_a), TRACEFS "/instances/%s", argv[optind + 1]);
 	snprintf(dir_b, sizeof(dir_b), TRACEFS "/instances/%s", argv[optind + 2]);
@@ -543,6 +547,8 @@ int main(int argc, char **argv)
 		wrong("too many events are in only one instance");
 	if (others && (!total.resets || !total.refused || !total.reads))
 		wrong("no reset or read happened");
+	if (require_races && !total.races)
+		wrong("the two CPUs never stored a stack at the same time");
 	if (others)
 		printf("# %lu resets, %lu refused, %lu files read\n", total.resets, total.refused,
 		       total.reads);

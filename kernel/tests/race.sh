@@ -14,4 +14,4 @@ for name in ids full; do
 	events "$tracefs/instances/$name" kmem syscalls signal sched/sched_switch \
 		sched/sched_wakeup exceptions filemap task
 done
-"$TESTS/race" "$rounds" ids full
+"$TESTS/race" -c "$rounds" ids full
