@@ -33,23 +33,84 @@ usage()
 	  boot [VARIANT] [WORD...]  run a shell in it; WORDs go to the kernel command line
 	  test [--all] [--variant V] [--changed] [TEST...]
 	                         run KUnit, selftests and kernel/tests
-	  list                   list the tests and their variants
+	  recorded               fails unless kernel/RESULTS.md is about this series and these tests
+  list                   list the tests and their variants
 
 	VARIANT is one of: $k_variants.  TEST is kunit, selftests or a name from kernel/tests.
-	--all: in every variant, not only default.  --changed: only if something changed since the
+	--all: in every variant, not only default; continues where an interrupted run ended, and
+	records the result in kernel/RESULTS.md.  --changed: only if something changed since the
 	last pass.
 	KERNEL_TREE=DIR builds and boots that source tree instead. JOBS=N: N jobs. SLOW=N: timeouts
 	are N times as long.
 	EOT
 }
 
-# The inputs of the tests of the default variant, without stackonce itself.
-stamp_key()
+# inputs_key VARIANT...: the inputs of the tests of these variants, without stackonce itself.
+inputs_key()
 {
 	{
-		build_key default
-		find kernel tests/vm -type f | sort | xargs sha256sum
+		for v; do
+			build_key "$v"
+		done
+		find kernel tests/vm -type f ! -name '*.md' | sort | xargs sha256sum
 	} | k_hash
+}
+
+# The same of all variants.  The compiler is not part of it: results are recorded for all machines.
+series_key()
+{
+	find kernel tests/vm -type f ! -name '*.md' | sort | xargs sha256sum | k_hash
+}
+
+# drop_boots KEEP: removes what earlier boots left, but for those that passed with the inputs KEEP.
+drop_boots()
+{
+	for b in "$out"/*/; do
+		[ "$(cat "$b/key" 2>/dev/null)" = "${1:-none}" ] || rm -rf "$b"
+	done
+}
+
+# record: writes kernel/RESULTS.md, all boots of `test --all` having passed.
+record()
+{
+	commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+	git diff --quiet HEAD -- 2>/dev/null || commit="$commit, with changes"
+	{
+		cat <<-EOT
+		# The last run of all tests of the series
+
+		Written by \`./run kernel test --all\`. \`./run kernel recorded\` fails if the
+		series or its tests have changed since.
+
+		| | |
+		|---|---|
+		| inputs | $(series_key) |
+		| commit | $commit |
+		| kernel | $k_package $(source_version) |
+		| compiler | $(gcc --version | head -n 1) |
+		| date | $(date -u +%F) |
+
+		| machine | passed | failed | skipped |
+		|---|---|---|---|
+		EOT
+		for b in "$out"/*/results; do
+			awk -F '\t' -v name="$(basename "$(dirname "$b")")" '
+				{ p += $3; f += $4; s += $5 }
+				END { printf "| %s | %d | %d | %d |\n", name, p, f, s }' "$b"
+		done
+		echo
+		cat "$out"/*/skips | sed 's/^/* /'
+	} >kernel/RESULTS.md
+	echo "kernel: the result is in kernel/RESULTS.md"
+}
+
+cmd_recorded()
+{
+	known=$(sed -n 's/^| inputs | \(.*\) |$/\1/p' kernel/RESULTS.md 2>/dev/null)
+	[ "$known" = "$(series_key)" ] ||
+		k_die "the series or its tests have changed since all tests were run:" \
+			"'./run kernel test --all' runs them and records the result in kernel/RESULTS.md"
+	echo "kernel: all tests were run with this series, see kernel/RESULTS.md"
 }
 
 cmd_test()
@@ -58,9 +119,14 @@ cmd_test()
 	only=
 	named=
 	changed=
+	inputs=
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--all) variants=$k_variants ;;
+		--all)
+			variants=$k_variants
+			# shellcheck disable=SC2086 # a list of words
+			inputs=$(inputs_key $k_variants)
+			;;
 		--changed) changed=1 ;;
 		--variant)
 			is_variant "${2:-none}" || k_die "--variant is one of: $k_variants"
@@ -78,14 +144,15 @@ cmd_test()
 		shift
 	done
 	stamp=$k_cache/passed
-	if [ -n "$changed" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$(stamp_key)" ]; then
+	if [ -n "$changed" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$(inputs_key default)" ]; then
 		echo "kernel: nothing changed since its tests passed here"
 		return 0
 	fi
 	mkdir -p "$out" "$k_cache"
 	exec 8>"$out/lock"
 	flock -n 8 || k_die "another test is running in $out (BUILD=DIR names another directory)"
-	rm -rf "$out"/default* "$out"/debug* "$out"/kcsan* "$out"/bpf* "$out"/fp*
+	[ -z "$named$only${KERNEL_TREE:-}" ] || inputs=
+	drop_boots "$inputs"
 	plan "$variants" "${named:-kunit selftests $(test_names)}" >"$out/plan" || return 1
 	make_k_initramfs "$build" "$out/initramfs" || return 1
 	! cut -d '|' -f 5 "$out/plan" | grep -q live ||
@@ -95,7 +162,8 @@ cmd_test()
 		cat "$s"
 	done
 	summary "$out"/*/results || return 1
-	[ -n "$named$only${KERNEL_TREE:-}" ] || stamp_key >"$stamp"
+	[ -z "$inputs" ] || record
+	[ -n "$named$only${KERNEL_TREE:-}" ] || inputs_key default >"$stamp"
 }
 
 cmd_boot()
@@ -136,6 +204,7 @@ build) k_build "${1:-default}" ;;
 check) k_check "$@" ;;
 boot) cmd_boot "$@" ;;
 test) cmd_test "$@" ;;
+recorded) cmd_recorded ;;
 list) cmd_list ;;
 help | -h | --help) usage ;;
 *)
