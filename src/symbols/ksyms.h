@@ -31,8 +31,8 @@ typedef int (*ksyms_resolve_fn)(void *ctx, const uint64_t *addrs, unsigned int n
 
 /*
  * Keeps the kernel's own functions, which are the same as long as it runs.  first: the address of
- * the first of them, which differs from one run of a kernel to another; what distinguishes kernels is
- * the keeper's.  Called by another thread.
+ * the first of them, which differs from one run of a kernel to another; the keeper distinguishes
+ * kernels.  Called by another thread.
  */
 struct ksyms_keeper {
 	void *ctx;

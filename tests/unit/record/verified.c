@@ -43,7 +43,7 @@ static const struct budget with_user_stacks[] = {
 	{ "begin_program", 18000, 18000 },
 	{ "snapshot", 2000, 2000 },
 	{ "count", 1000, 1000 },
-	{ "native_end", 29000, 67000 },
+	{ "native_end", 38000, 80000 },
 	{ "native_slow", 95000, 148000 },
 	{ "native_user", 128000, 128000 },
 	{ "native_filter", 14000, 14000 },
