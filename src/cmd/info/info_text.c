@@ -43,7 +43,6 @@ static const struct {
 	{ "Uncounted", "events.uncounted",
 	  "the number of calls of % that the kernel dropped is unknown" },
 	{ "Native", "events.native", "% by one program each; the kernel counts what that misses" },
-	{ "Wrong", "fields.differed", "%" },
 	{ "Missing", "metadata.left_out", "%" },
 	{ "Imported", "source", "%" },
 	{ "Imported", "import.map", "from %" },
@@ -74,6 +73,22 @@ static void put_meta(struct info *in)
 		strbuf__puts(b, mark + 1);
 	}
 	strbuf__puts(b, label ? "\n" : "");
+}
+
+/* A line for each event whose record differed from the kernel's. */
+static void put_wrong(struct info *in)
+{
+	const char *text = stk_reader__meta(in->rd.reader, "fields.differed"), *line;
+	_cleanup_free_ char *copy = text ? strdup(text) : NULL;
+	char *rest = copy;
+
+	while ((line = strsep(&rest, "\n"))) {
+		if (!*line)
+			continue;
+		put_label(in, "Wrong");
+		put_string(in, line);
+		strbuf__putc(&in->out.b, '\n');
+	}
 }
 
 static void put_when(struct info *in)
@@ -128,6 +143,7 @@ static void put_what(struct info *in)
 		put_file(in, i);
 	put_when(in);
 	put_meta(in);
+	put_wrong(in);
 }
 
 #define META_SHOWN 1000

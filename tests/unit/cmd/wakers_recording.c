@@ -58,6 +58,12 @@ static void put_selections(struct stk_writer *w)
 		{ "selected.uids", "1000,65534" },
 		{ "selected.cpus", "0-3,8" },
 		{ "selected.delay_ms", "1500" },
+		{ "events.native", "sched:sched_process_fork, irq:softirq_entry, "
+				   "irq:softirq_exit" },
+		{ "fields.unverified", "irq:softirq_entry 7 1000000000 1000000500\n" },
+		{ "fields.differed",
+		  "irq:softirq_entry vec was 3\033[31m in the kernel's record and 4 "
+		  "in the recorder's\n" },
 	};
 	unsigned int i;
 
@@ -74,6 +80,13 @@ static void put_filtered(struct stk_writer *w, unsigned int nr_types)
 	c[2][STK_C_FILTERED_UID] = 2;
 	c[2][STK_C_FILTERED_CPU] = 3;
 	c[2][STK_C_FILTERED_CGROUP] = 4;
+	c[2][STK_C_FIELDS_AGREED] = 70;
+	c[2][STK_C_FIELDS_CHANGED] = 1;
+	c[2][STK_C_FIELDS_DIFFERED] = 2;
+	c[0][STK_C_HAPPENED] = c[0][STK_C_FILTERED_SELF] = 1;
+	c[0][STK_C_FIELDS_AGREED] = 12;
+	c[3][STK_C_HAPPENED] = c[3][STK_C_FILTERED_SELF] = 100;
+	c[3][STK_C_FIELDS_AGREED] = 64;
 	ok(stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])c, nr_types));
 }
 
