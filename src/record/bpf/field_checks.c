@@ -13,10 +13,10 @@
 
 #include "cleanup.h"
 #include "clock.h"
-#include "events/format.h"
 #include "log.h"
 #include "old_way.h"
 #include "programs_priv.h"
+#include "record/kernel/native_difference.h"
 #include "record/select/rec_event.h"
 #include "strbuf.h"
 #include "thread.h"
@@ -480,60 +480,12 @@ struct programs_unverified field_checks__unverified(const struct field_checks *c
 	return u;
 }
 
-/* Whether the byte of the record belongs to the field, or to its string. */
-static bool has_byte(const struct ev_field *f, const struct native_pair *p, uint32_t at)
-{
-	const uint8_t *rec = (const uint8_t *)p->kernel;
-	uint32_t loc;
-
-	if (at - f->offset < f->size)
-		return true;
-	if (f->kind != EV_FIELD_DATA_LOC || f->offset + sizeof(loc) > sizeof(p->kernel))
-		return false;
-	memcpy(&loc, rec + f->offset, sizeof(loc));
-	return at - (loc & 0xffff) < loc >> 16;
-}
-
-/* The field with the first byte that differs, in its word of the records; NULL: none. */
-static const struct ev_field *field_of(const struct ev_format *fmt, const struct native_check *n,
-				       const struct native_pair *p)
-{
-	uint64_t i = p->at / 8 % ARRAY_SIZE(p->kernel), x = p->kernel[i] ^ p->own[i];
-	const struct ev_field *f;
-	unsigned int k;
-
-	if (i < ARRAY_SIZE(n->fields))
-		x &= p == &n->pair[NATIVE_DIFFERED] ? n->steady[i] : n->fields[i];
-	if (!x)
-		return NULL;
-	for (k = 0; k < ev_format__nr_fields(fmt); k++) {
-		f = ev_format__field(fmt, k);
-		if (!f->is_common && has_byte(f, p, i * 8 + __builtin_ctzll(x) / 8))
-			return f;
-	}
-	return NULL;
-}
-
 void field_checks__difference(const struct field_checks *c, unsigned int event, struct strbuf *text)
 {
-	const struct ev_format *fmt = c->p->opts->events->v[event].fmt;
 	const struct check *k = condemned(c, event);
-	const struct native_pair *p;
-	const struct ev_field *f;
 
-	if (!k)
-		return;
-	p = &k->shared->pair[verdicts(k, NATIVE_DIFFERED) ? NATIVE_DIFFERED : NATIVE_CHANGED];
-	f = __atomic_load_n(&p->is_complete, __ATOMIC_ACQUIRE) ? field_of(fmt, k->shared, p) : NULL;
-	if (!f) {
-		strbuf__puts(text, "an unknown field");
-		return;
-	}
-	strbuf__printf(text, "%s was ", f->name);
-	ev_format__print_field(fmt, f, NULL, p->kernel, p->size, text);
-	strbuf__puts(text, " in the kernel's record and ");
-	ev_format__print_field(fmt, f, NULL, p->own, p->size, text);
-	strbuf__puts(text, " in the recorder's");
+	if (k)
+		native_difference__print(k->shared, c->p->opts->events->v[event].fmt, text);
 }
 
 struct programs_unverified programs__fields_unverified(const struct programs *p, unsigned int event)

@@ -13,6 +13,7 @@
 #include "programs_priv.h"
 #include "record/kernel/native_code.h"
 #include "record/kernel/native_masks.h"
+#include "record/kernel/native_pages.h"
 #include "record/kernel/native_rows.h"
 #include "record/kernel/tracefs.h"
 #include "record/select/rec_event.h"
@@ -45,21 +46,40 @@ static bool knows_levels(const struct programs *p)
 	return p->skel->rodata->percpu_preempt_count && p->skel->rodata->percpu_prog_active;
 }
 
+struct kernel {
+	struct btf *btf;
+	/* The first struct page, looked up when the first event needs it. */
+	bool pages_known;
+	int pages_err;
+	uint64_t pages;
+};
+
+static int set_pages(struct native_code *code, struct kernel *k, char why[NATIVE_WHY])
+{
+	if (!k->pages_known)
+		k->pages_err = native_pages__find(k->btf, &k->pages);
+	k->pages_known = true;
+	if (k->pages_err) {
+		snprintf(why, NATIVE_WHY, "the address of the first struct page is unknown: %s",
+			 strerror(-k->pages_err));
+		return -EOPNOTSUPP;
+	}
+	native_code__set_pages(code, k->pages);
+	return 0;
+}
+
 /* Makes the instructions for an event; without any in ret_code the kernel fills its records. */
-static int make(const struct programs *p, const struct rec_event *e, struct btf *btf,
-		struct native_code *ret_code)
+static int make(const struct rec_event *e, struct kernel *k, struct native_code *ret_code)
 {
 	_cleanup_free_ char *text = NULL; /* as the kernel wrote it, unlike e->format */
 	char why[NATIVE_WHY] = "";
 	int err = tracefs__format(e->system, e->name, &text);
 
 	if (!err)
-		err = native_code__make(e->system, e->name, e->fmt, text, btf,
-					native_code__reader(btf), ret_code, why);
-	if (!err && ret_code->pages_at) {
-		snprintf(why, sizeof(why), "the address of the first struct page is unknown");
-		err = -EOPNOTSUPP;
-	}
+		err = native_code__make(e->system, e->name, e->fmt, text, k->btf,
+					native_code__reader(k->btf), ret_code, why);
+	if (!err && ret_code->pages_at)
+		err = set_pages(ret_code, k, why);
 	if (err)
 		ret_code->nr = 0;
 	if (err == -EOPNOTSUPP)
@@ -88,8 +108,8 @@ static enum native_kind kind_of_raw_syscall(const struct rec_event *e)
 }
 
 /* native: whether events are native that can be. */
-static int choose(const struct programs *p, const struct rec_event *e, struct btf *btf, bool native,
-		  struct native_front *ret_front)
+static int choose(const struct programs *p, const struct rec_event *e, struct kernel *k,
+		  bool native, struct native_front *ret_front)
 {
 	int err;
 
@@ -101,7 +121,7 @@ static int choose(const struct programs *p, const struct rec_event *e, struct bt
 		ret_front->kind = kind_of_raw_syscall(e);
 	if (ret_front->kind)
 		return 0;
-	err = make(p, e, btf, &ret_front->code);
+	err = make(e, k, &ret_front->code);
 	if (ret_front->code.nr)
 		ret_front->kind = native && has_enough_fronts(p, &ret_front->code) ? NATIVE_FILLED :
 										     NATIVE_BESIDE;
@@ -177,7 +197,7 @@ static void size_maps(struct programs *p)
 
 int native__choose(struct programs *p)
 {
-	struct btf *btf = rec_events__kernel_types(p->opts->events);
+	struct kernel k = { .btf = rec_events__kernel_types(p->opts->events) };
 	bool native = p->opts->fields != REC_FIELDS_KERNEL && takes_stacks(p) && knows_levels(p);
 	unsigned int i;
 	int err = 0;
@@ -195,7 +215,7 @@ int native__choose(struct programs *p)
 	if (!p->native)
 		return log_err(-ENOMEM, "allocate the table of native events");
 	for (i = 0; i < p->nr_events && !err; i++)
-		err = choose(p, &p->opts->events->v[i], btf, native, &p->native[i]);
+		err = choose(p, &p->opts->events->v[i], &k, native, &p->native[i]);
 	if (err)
 		return log_err(err, "make the programs that fill records");
 	size_maps(p);
