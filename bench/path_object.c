@@ -340,6 +340,16 @@ void path_object__detach(struct path_object *o)
 	}
 }
 
+int path_object__run(const struct path_object *o, const char *program)
+{
+	uint64_t args[12] = { 0 };
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = args, .ctx_size_in = sizeof(args));
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(find_program(o, program)), &run))
+		err(1, "run %s", program);
+	return run.retval;
+}
+
 void path_object__runs(const struct path_object *o, uint64_t *ret_runs, uint64_t *ret_ns)
 {
 	unsigned int i;

@@ -34,6 +34,9 @@ void path_object__detach(struct path_object *o);
 /* The program that a front goes on with. */
 void path_object__set_end(struct path_object *o, const char *program);
 
+/* Runs a program of the object on this CPU, without an event; returns its result. */
+int path_object__run(const struct path_object *o, const char *program);
+
 /* Number and ns of the runs of the attached programs, while such statistics are enabled. */
 void path_object__runs(const struct path_object *o, uint64_t *ret_runs, uint64_t *ret_ns);
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # run.sh BUILD [BENCH]...: runs the named benches, or all: record, start, drain, read, export, view,
-# walk, path, stackmap, user.
+# walk, path, loop, stackmap, user.
 set -u
 BUILD=$(cd "$1" && pwd)
 shift
@@ -11,7 +11,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "bench: recording needs root" >&2
 	exit 1
 fi
-[ $# -gt 0 ] || set -- record start drain read export view walk path stackmap user
+[ $# -gt 0 ] || set -- record start drain read export view walk path loop stackmap user
 rc=0
 for bench; do
 	if [ -f "$BENCH/$bench.sh" ] && [ "${bench#lib}" = "$bench" ]; then
