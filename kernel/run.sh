@@ -35,6 +35,9 @@ usage()
 	                         run KUnit, selftests and kernel/tests
 	  recorded               fails unless kernel/RESULTS.md is about this series and these tests
   list                   list the tests and their variants
+	  list                   list the tests and their variants
+	  unwind [cost] [same] [churn]
+	                         measure and test the patch in kernel/unwind; builds no kernel
 
 	VARIANT is one of: $k_variants.  TEST is kunit, selftests or a name from kernel/tests.
 	--all: in every variant, not only default; continues where an interrupted run ended, and
@@ -206,6 +209,7 @@ boot) cmd_boot "$@" ;;
 test) cmd_test "$@" ;;
 recorded) cmd_recorded ;;
 list) cmd_list ;;
+unwind) exec sh kernel/unwind/run.sh "$build" "$@" ;;
 help | -h | --help) usage ;;
 *)
 	usage >&2
