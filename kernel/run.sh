@@ -34,7 +34,6 @@ usage()
 	  test [--all] [--variant V] [--changed] [TEST...]
 	                         run KUnit, selftests and kernel/tests
 	  recorded               fails unless kernel/RESULTS.md is about this series and these tests
-  list                   list the tests and their variants
 	  list                   list the tests and their variants
 	  unwind [cost] [same] [churn]
 	                         measure and test the patch in kernel/unwind; builds no kernel
