@@ -124,11 +124,19 @@ enum native_fields {
 	NATIVE_EXIT,
 };
 
-/* As syscall_get_arguments(). */
-static __always_inline void native_call_args(u64 *to, const struct pt_regs *regs, bool is_32bit)
+/*
+ * As syscall_get_arguments().  Where memory is read by a helper, all registers are read at once, to
+ * copy.
+ */
+static __always_inline void native_call_args(u64 *to, struct pt_regs *copy,
+					     const struct pt_regs *regs, bool is_32bit)
 {
-#define NATIVE_ARG(name) *to++ = LOAD(regs, name);
-#define NATIVE_ARG_32(name) *to++ = (u32)LOAD(regs, name);
+	bool by_load = kwalk_settings.reader == KWALK_BY_LOAD;
+
+	if (!by_load)
+		bpf_probe_read_kernel(copy, sizeof(*copy), regs);
+#define NATIVE_ARG(name) *to++ = by_load ? LOAD(regs, name) : copy->name;
+#define NATIVE_ARG_32(name) *to++ = (u32)(by_load ? LOAD(regs, name) : copy->name);
 	if (is_32bit) {
 		ARCH_CALL_ARGS_32(NATIVE_ARG_32)
 	} else {
@@ -142,11 +150,12 @@ static __always_inline void native_call_args(u64 *to, const struct pt_regs *regs
  * sys_enter(regs, id) has {id, args[6]}, and a system call's event as many of these as it has
  * arguments; sys_exit(regs, ret) has {id, ret}.
  */
-static __always_inline u32 native_call_enter_fields(u64 *to, struct bpf_raw_tracepoint_args *ctx,
+static __always_inline u32 native_call_enter_fields(u64 *to, struct pt_regs *copy,
+						    struct bpf_raw_tracepoint_args *ctx,
 						    const struct task_struct *task)
 {
 	to[0] = ctx->args[1];
-	native_call_args(&to[1], (void *)ctx->args[0], compat_syscall_is_32bit(task));
+	native_call_args(&to[1], copy, (void *)ctx->args[0], compat_syscall_is_32bit(task));
 	return 64;
 }
 
@@ -165,7 +174,8 @@ static __always_inline u32 native_call(struct scratch *s, struct bpf_raw_tracepo
 {
 	if (how == NATIVE_EXIT)
 		return native_call_exit_fields((u64 *)s->fields, ctx);
-	native_call_enter_fields((u64 *)s->fields, ctx, task);
+	_Static_assert(sizeof(struct pt_regs) <= sizeof(s->walk.copy), "there is room");
+	native_call_enter_fields((u64 *)s->fields, (void *)s->walk.copy, ctx, task);
 	return d->fixed_size;
 }
 

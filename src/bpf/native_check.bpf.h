@@ -250,7 +250,11 @@ int check_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
 	e = native_check_begin(event);
-	return e ? native_check_end(ctx, e, native_call_enter_fields(&e->own[1], ctx, task)) : 0;
+	if (!e)
+		return 0;
+	_Static_assert(9 * 8 + sizeof(struct pt_regs) <= sizeof(e->own), "there is room");
+	return native_check_end(
+		ctx, e, native_call_enter_fields(&e->own[1], (void *)&e->own[9], ctx, task));
 }
 
 SEC("raw_tp")
