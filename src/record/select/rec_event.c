@@ -18,6 +18,7 @@
 #include "nearest.h"
 #include "perf_names.h"
 #include "record/kernel/constants.h"
+#include "record/kernel/kernel_types.h"
 #include "record/kernel/tracefs.h"
 #include "syscall.h"
 #include "trace_entry.h"
@@ -130,7 +131,7 @@ static int describe_dynamic(struct rec_event *e)
 struct btf *rec_events__kernel_types(struct rec_events *l)
 {
 	if (!l->btf)
-		l->btf = btf__load_vmlinux_btf();
+		l->btf = kernel_types__load();
 	return l->btf;
 }
 
