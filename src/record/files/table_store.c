@@ -15,7 +15,7 @@
 #include "seen_file.h"
 #include "unwind/unwind.h"
 
-#define MIN_WORDS 4096 /* smaller tables are converted as fast as they are read */
+#define MIN_WORDS 1024 /* smaller tables are converted as fast as they are read */
 #define MAX_WORDS (32u << 20)
 #define SETTLED_NS (2 * SECOND_NS) /* so old must a change be, as times have a resolution */
 #ifndef XFS_SUPER_MAGIC
