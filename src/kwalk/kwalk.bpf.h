@@ -170,24 +170,45 @@ enum kwalk_start {
 	KWALK_RAW, /* raw_tp, tp_btf */
 };
 
+/* Moves some frames from `to` on from `by` frames further out; the verifier follows these once. */
+KWALK_GLOBAL int kwalk_move_frames(struct kwalk_stack *s, __u32 to, __u32 by)
+{
+	__u32 i;
+
+	if (!s)
+		return 0;
+	KWALK_LOOP
+	for (i = 0; i < KWALK_ROUND; i++) {
+		if (to + i >= s->nr)
+			return 0;
+		*(volatile __u64 *)&s->words[(to + i) & KWALK_MAX_FRAMES] =
+			s->words[(to + i + by) & KWALK_MAX_FRAMES]; /* no memmove() here */
+	}
+	return 1;
+}
+
+/* Removes the innermost `own` frames; s->nr is the number of those that stay. */
+KWALK_INLINE void kwalk_drop_frames(struct kwalk_stack *s, __u32 own)
+{
+	__u32 i;
+
+	KWALK_LOOP
+	for (i = 0; i < KWALK_MAX_FRAMES; i += KWALK_ROUND)
+		if (!kwalk_move_frames(s, i, own))
+			break;
+}
+
 /*
  * Kernels from 5.3 (83f44ae0f8af) on, except for stable releases since late 2025, report the first
  * frame of a tracepoint's stack twice.  Removes the duplicate; no such frame calls itself.
  */
 KWALK_GLOBAL int kwalk_drop_duplicate(struct kwalk_stack *s)
 {
-	__u32 i;
-
 	if (!s || s->nr < 2 || s->words[0] != s->words[1])
 		return 0;
 	s->nr--;
 	kwalk_state.doubled = 1;
-	KWALK_LOOP
-	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
-		if (i >= s->nr)
-			break;
-		*(volatile __u64 *)&s->words[i] = s->words[i + 1]; /* no memmove() here */
-	}
+	kwalk_drop_frames(s, 1);
 	return 0;
 }
 
@@ -245,12 +266,7 @@ KWALK_GLOBAL int kwalk_drop_own(struct kwalk_stack *s)
 	s->nr = s->nr > own ? s->nr - own : 0;
 	if (s->nr > most)
 		s->nr = most;
-	KWALK_LOOP
-	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
-		if (i >= s->nr)
-			break;
-		*(volatile __u64 *)&s->words[i] = s->words[(i + own) & KWALK_MAX_FRAMES];
-	}
+	kwalk_drop_frames(s, own);
 	return 0;
 }
 

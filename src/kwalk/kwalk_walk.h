@@ -407,6 +407,25 @@ KWALK_GLOBAL __u32 kwalk_walk(struct kwalk_stack *s)
 	return stop == KWALK_DONE && s->modules && !kwalk_modules_hold(s) ? KWALK_STOP_TEXT : stop;
 }
 
+/* Whether some frames from `from` on are the same.  The verifier follows these once, not all. */
+KWALK_GLOBAL int kwalk_same_frames(const struct kwalk_stack *a, const struct kwalk_stack *b,
+				   __u32 from)
+{
+	__u64 differ = 0;
+	__u32 i;
+
+	if (!a || !b)
+		return 0;
+	KWALK_LOOP
+	for (i = 0; i < KWALK_ROUND; i++) {
+		if (from + i >= b->nr)
+			break;
+		differ |= a->words[(from + i) & KWALK_MAX_FRAMES] ^
+			  b->words[(from + i) & KWALK_MAX_FRAMES];
+	}
+	return !differ;
+}
+
 /* 0: the walked frames equal the kernel's, as far as those go. */
 KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *walked, const struct kwalk_stack *kernel)
 {
@@ -417,12 +436,9 @@ KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *walked, const struct kw
 	if (walked->nr != kernel->nr && !(kernel->at_limit && kernel->nr < walked->nr))
 		return 1;
 	KWALK_LOOP
-	for (i = 0; i < KWALK_MAX_FRAMES; i++) {
-		if (i >= kernel->nr)
-			break;
-		if (walked->words[i] != kernel->words[i])
+	for (i = 0; i < KWALK_MAX_FRAMES; i += KWALK_ROUND)
+		if (!kwalk_same_frames(walked, kernel, i))
 			return 1;
-	}
 	return 0;
 }
 
