@@ -143,18 +143,19 @@ SEC("raw_tp/sched_process_exec")
 int begin_program(void *ctx)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	const struct mm_struct *mm = task_plain(task)->mm;
 	struct scratch *s;
 	u32 *busy;
 
-	if (!armed() || !task->mm || task_excluded(selections, task, task->pid))
+	if (!armed() || !mm || task_excluded(selections, task, task->pid))
 		return 0;
 	s = scratch_get(&busy);
 	if (!s)
 		return 0;
-	s->user.mm = (u64)task->mm;
+	s->user.mm = (u64)mm;
 	s->user.file_events_left = USER_FILE_EVENTS;
 	s->user.event = FULL_NO_EVENT;
-	exec_file_event(&s->user, task->mm->start_code);
+	exec_file_event(&s->user, mm->start_code);
 	exec_file_event(&s->user,
 			((const struct pt_regs *)bpf_task_pt_regs((void *)task))->ARCH_REG_IP);
 	scratch_put(busy);

@@ -145,11 +145,14 @@ static __always_inline const struct task_struct *task_plain(const struct task_st
 	return bpf_rdonly_cast ? CAST(task_struct, task) : task;
 }
 
+/* 1: the pivot is below the address, and not 0. */
+#define AREA_BELOW(pivot, addr) ((((pivot) - (addr)) & ~(pivot) & -(pivot)) >> 63)
+
 /* Counts the pivots below the address, up to the first one that is not below it or is 0. */
 #define AREA_PASS(i)                                                    \
 	do {                                                            \
 		u64 pivot = AREA_PIVOT(i);                              \
-		run &= ((pivot - addr) & ~pivot & -pivot) >> 63;        \
+		run &= AREA_BELOW(pivot, addr);                         \
 		slot += run;                                            \
 		/* one at a time, or the compiler spills most pivots */ \
 		asm volatile("" : "+r"(slot), "+r"(run));               \
@@ -175,14 +178,23 @@ static __always_inline const struct task_struct *task_plain(const struct task_st
 		AREA_PASS(14);      \
 	} while (0)
 
+/* All ones if they are equal, else 0; without a branch, which would double what is verified. */
+static __always_inline u64 area_equal(u64 a, u64 b)
+{
+	u64 x = a ^ b;
+
+	asm volatile("" : "+r"(x));
+	return ((x | -x) >> 63) - 1;
+}
+
 /* The address of the node's slot that covers the address. */
 static __always_inline u64 area_slot(u64 entry, u64 slot, u64 slot_arange)
 {
-	u64 node = MAPLE_NODE(entry);
+	u64 arange = area_equal(MAPLE_TYPE(entry), MAPLE_ARANGE);
+	u64 range_at = bpf_core_field_offset(struct maple_range_64, slot) + slot * 8;
+	u64 arange_at = bpf_core_field_offset(struct maple_arange_64, slot) + slot_arange * 8;
 
-	if (MAPLE_TYPE(entry) == MAPLE_ARANGE)
-		return node + bpf_core_field_offset(struct maple_arange_64, slot) + slot_arange * 8;
-	return node + bpf_core_field_offset(struct maple_range_64, slot) + slot * 8;
+	return MAPLE_NODE(entry) + (range_at ^ ((range_at ^ arange_at) & arange));
 }
 
 /* Reads a word of kernel memory, as the first pivot of a node that begins just before it. */
@@ -198,6 +210,21 @@ static __always_inline bool area_is_node(u64 root)
 	return (root & 3) == 2 && root >= 4096;
 }
 
+/* From a node to its entry for the address.  The verifier follows it once, not for each level. */
+__noinline u64 area_down_cast(u64 entry, u64 addr)
+{
+	const struct maple_range_64 *node;
+	u64 run = 1, slot = 0, slot_arange;
+
+	if (!bpf_rdonly_cast)
+		return 0;
+	node = CAST(maple_range_64, MAPLE_NODE(entry));
+#define AREA_PIVOT(i) (node->pivot[i])
+	AREA_COUNT();
+#undef AREA_PIVOT
+	return area_word((void *)area_slot(entry, slot, slot_arange));
+}
+
 /*
  * The tree's entry for the address; after a dead node it may be another, which area_read() rejects.
  */
@@ -210,14 +237,9 @@ static __always_inline u64 area_find_cast(u64 mm, u64 addr)
 		return 0;
 #pragma clang loop unroll(disable)
 	for (level = 0; level < MAPLE_LEVELS; level++) {
-		const struct maple_range_64 *node = CAST(maple_range_64, MAPLE_NODE(entry));
 		u32 type = MAPLE_TYPE(entry);
-		u64 run = 1, slot = 0, slot_arange;
 
-#define AREA_PIVOT(i) (node->pivot[i])
-		AREA_COUNT();
-#undef AREA_PIVOT
-		entry = area_word((void *)area_slot(entry, slot, slot_arange));
+		entry = area_down_cast(entry, addr);
 		if (type <= MAPLE_LEAF)
 			return entry;
 	}
@@ -225,49 +247,65 @@ static __always_inline u64 area_find_cast(u64 mm, u64 addr)
 }
 
 /*
- * Looks the entry up with bpf_probe_read_kernel() and handles dead nodes; sets *dead if it met one.
- * The first pivot of a dead node may be overwritten by a list link (struct maple_topiary).  If two
- * slots may then cover the address, the lowest bit of guess selects one, the next bit that of the
- * next level.
+ * If the node is dead, which is its own parent then (ma_dead_node()), sets its first pivot as the
+ * lowest bit of u->guess says if two slots may cover the address.  Without branches, see
+ * area_equal().
  */
-static __always_inline u64 area_find_read(u64 mm, u64 addr, u64 *node, u32 guess, u32 *dead,
-					  struct user_link *link)
+static __always_inline void area_revive(struct user_walk *u, u64 addr)
 {
-	u64 entry, at;
-	int level;
+	u64 *node = u->pivots, dead = area_equal(MAPLE_NODE(node[0]), MAPLE_NODE(u->entry));
+	u64 two = dead & (AREA_BELOW(node[2], addr) - 1), guess = u->guess;
+	u64 pivot = addr - 1 + (two & ~guess & 1);
 
-	*dead = 0;
-	link->vma = 0;
+	node[1] ^= (node[1] ^ pivot) & dead;
+	u->dead |= dead & 1;
+	u->guess = guess >> (two & 1);
+}
+
+/* From u->entry, a node, to its entry for the address; not 0: failed.  Followed once, too. */
+__noinline int area_down(struct user_walk *u, u64 addr, u32 level)
+{
+	u64 run = 1, slot = 0, slot_arange, at;
+
+	if (!u || bpf_probe_read_kernel(u->pivots, sizeof(u->pivots), (void *)MAPLE_NODE(u->entry)))
+		return 1;
+	area_revive(u, addr);
+#define AREA_PIVOT(i) (u->pivots[1 + (i)])
+	AREA_COUNT();
+#undef AREA_PIVOT
+	at = area_slot(u->entry, slot, slot_arange);
+	if (level < USER_LEVELS)
+		u->link.at[level] = at;
+	return bpf_probe_read_kernel(&u->entry, 8, (void *)at) != 0;
+}
+
+/*
+ * Looks the entry up with bpf_probe_read_kernel() and handles dead nodes; sets u->dead if it met
+ * one.  The first pivot of a dead node may be overwritten by a list link (struct maple_topiary).
+ * If two slots may then cover the address, the lowest bit of guess selects one, the next bit that
+ * of the next level.
+ */
+static __always_inline u64 area_find_read(struct user_walk *u, u64 addr, u32 guess)
+{
+	u32 level;
+
+	u->dead = 0;
+	u->guess = guess;
+	u->link.vma = 0;
 	for (level = 0; level < USER_LEVELS; level++)
-		link->at[level] = 0;
-	if (bpf_probe_read_kernel(&entry, 8, (void *)AREA_ROOT(mm)) || !area_is_node(entry))
+		u->link.at[level] = 0;
+	if (bpf_probe_read_kernel(&u->entry, 8, (void *)AREA_ROOT(u->mm)) ||
+	    !area_is_node(u->entry))
 		return 0;
 #pragma clang loop unroll(disable)
 	for (level = 0; level < MAPLE_LEVELS; level++) {
-		u32 type = MAPLE_TYPE(entry);
-		u64 run = 1, slot = 0, slot_arange;
+		u32 type = MAPLE_TYPE(u->entry);
 
-		if (bpf_probe_read_kernel(node, 16 * 8, (void *)MAPLE_NODE(entry)))
-			return 0;
-		if (MAPLE_NODE(node[0]) == MAPLE_NODE(entry)) { /* its own parent: ma_dead_node() */
-			*dead = 1;
-			node[1] = addr - 1;
-			if (!node[2] || node[2] >= addr) {
-				node[1] += ~guess & 1;
-				guess >>= 1;
-			}
-		}
-#define AREA_PIVOT(i) (node[1 + (i)])
-		AREA_COUNT();
-#undef AREA_PIVOT
-		at = area_slot(entry, slot, slot_arange);
-		if (level < USER_LEVELS)
-			link->at[level] = at;
-		if (bpf_probe_read_kernel(&entry, 8, (void *)at))
+		if (area_down(u, addr, level))
 			return 0;
 		if (type <= MAPLE_LEAF) {
-			link->vma = level < USER_LEVELS ? entry : 0;
-			return entry;
+			u->link.vma = level < USER_LEVELS ? u->entry : 0;
+			return u->entry;
 		}
 	}
 	return 0;
@@ -404,14 +442,15 @@ static __always_inline void area_window(struct user_area *a, u64 addr)
  */
 #define AREA_GUESSES 8
 
-/* Finds the mapping of the address and reads it into u->area; 0: not mapped. */
-__noinline u64 area_get(struct user_walk *u, u64 addr)
+/*
+ * Finds the mapping of the address and reads it into u->area; 0: not mapped.  Inlined, because the
+ * deepest chain of calls has as many as the kernel allows.
+ */
+static __always_inline u64 area_get(struct user_walk *u, u64 addr)
 {
 	u32 guess;
 	u64 vma;
 
-	if (!u)
-		return 0;
 	if (bpf_rdonly_cast) {
 		u->link.vma = 0;
 		vma = area_find_cast(u->mm, addr);
@@ -420,7 +459,7 @@ __noinline u64 area_get(struct user_walk *u, u64 addr)
 	}
 #pragma clang loop unroll(disable)
 	for (guess = 0; guess < (bpf_rdonly_cast ? 2 : AREA_GUESSES); guess++) {
-		vma = area_find_read(u->mm, addr, u->pivots, guess, &u->dead, &u->link);
+		vma = area_find_read(u, addr, guess);
 		if (vma >= 4096 && area_read(u, vma, addr))
 			return vma;
 		if (!u->dead)

@@ -423,7 +423,7 @@ __noinline int user_stack_walk(struct scratch *s)
 /* The event names a selected task, but happens in another one. */
 static __always_inline void user_stack_omit(struct scratch *s, struct event_counts *c)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	const struct task_struct *task = task_plain((void *)bpf_get_current_task_btf());
 
 	if (!task->mm) {
 		bump(c, STK_C_USTACK_NONE);

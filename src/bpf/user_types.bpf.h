@@ -164,7 +164,8 @@ struct user_walk {
 	struct user_area area;
 	struct user_link link; /* of the last mapping that was found */
 	u64 root; /* of the tree, at the start of the walk */
-	u64 entry; /* of area_linked() */
+	u64 entry; /* of area_linked() and area_find_read() */
+	u64 guess; /* of area_find_read() */
 	u64 vma_copy[64]; /* of a struct vm_area_struct */
 	u64 seen_file, seen_start, seen_pgoff; /* of area_find() */
 	u64 pivots[16]; /* the start of a node: its parent, then pivots */

@@ -34,18 +34,18 @@ struct budget {
 };
 
 static const struct budget with_user_stacks[] = {
-	{ "record", 193000, 246000 },
-	{ "record_filtered", 206000, 258000 },
+	{ "record", 154000, 200000 },
+	{ "record_filtered", 167000, 213000 },
 	{ "nested", 2000, 2000 },
-	{ "record_sys_enter", 190000, 241000 },
-	{ "record_sys_exit", 190000, 241000 },
-	{ "sample", 190000, 241000 },
-	{ "begin_program", 18000, 18000 },
+	{ "record_sys_enter", 151000, 197000 },
+	{ "record_sys_exit", 149000, 195000 },
+	{ "sample", 149000, 194000 },
+	{ "begin_program", 5000, 5000 },
 	{ "snapshot", 2000, 2000 },
 	{ "count", 1000, 1000 },
 	{ "native_end", 38000, 80000 },
-	{ "native_slow", 95000, 148000 },
-	{ "native_user", 128000, 128000 },
+	{ "native_slow", 68000, 115000 },
+	{ "native_user", 102000, 102000 },
 	{ "native_filter", 14000, 14000 },
 	{ "native", 4700, 4700 },
 	{ "check_kernel", 500, 500 },
@@ -56,7 +56,7 @@ static const struct budget with_user_stacks[] = {
 };
 
 static const struct budget kernel_stacks_only[] = {
-	{ "record", 93000, 145000 },
+	{ "record", 67000, 113000 },
 	{ "nested", 2000, 2000 },
 };
 
