@@ -7,7 +7,7 @@
 #define CALIBRATE_BPF_H
 
 #include "select.bpf.h"
-#include "user_area.bpf.h"
+#include "user_page.bpf.h"
 
 struct fdtable {
 	struct file **fd;
@@ -126,6 +126,14 @@ int locate_cgroup(void *ctx)
 
 	located_cgroup.id = BPF_CORE_READ(kn, id);
 	located_cgroup.level = bpf_core_field_exists(c->ancestors) ? BPF_CORE_READ(c, level) : -1;
+	return 0;
+}
+
+/* Run by the recorder until user_pages.base is not 0. */
+SEC("raw_tp")
+int locate_pages(void *ctx)
+{
+	page_search_on((void *)bpf_get_current_task_btf());
 	return 0;
 }
 

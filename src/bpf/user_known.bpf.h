@@ -5,12 +5,13 @@
  * Unwinding is a function of the registers, the tables, the mappings and the words of memory that
  * it reads.  A stack that is met again is noted as these words and where they were.  If registers
  * and words are the same once more, and neither tables nor mappings have changed, so is the stack.
- * This takes one copy of the stack's memory and a comparison for each word; no frame is looked at.
- * Whatever is different is left to the walk, which finds the same.
+ * This takes a comparison for each word; no frame is looked at.  Whatever is different is left to
+ * the walk, which finds the same.
  */
 #ifndef USER_KNOWN_BPF_H
 #define USER_KNOWN_BPF_H
 
+#include "user_page.bpf.h"
 #include "user_thread.bpf.h"
 
 static __always_inline bool kept_is_valid(u64 kept)
@@ -44,12 +45,12 @@ static __always_inline int known_word(struct user_known *k, u64 addr, u64 word)
 	u64 at = addr - k->sp;
 	u32 n = k->nr;
 
-	if (at >= USER_WINDOW * 8 || at & 7 || n >= USER_KNOWN_WORDS)
+	if (at >= USER_WINDOW * 8 || addr & 7 || n >= USER_KNOWN_WORDS)
 		return 0;
 	k->nr = n + 1;
 	asm volatile("" : "+r"(n));
 	n &= USER_KNOWN_WORDS - 1;
-	k->at[n] = at;
+	k->at[n] = at + (k->sp & 4095);
 	k->word[n] = word;
 	if (k->bytes < at + 8)
 		k->bytes = at + 8;
@@ -99,7 +100,7 @@ static __always_inline void known_pad(struct user_known *k)
 
 #pragma clang loop unroll(disable)
 	for (i = 1; i < USER_KNOWN_AT_ONCE && k->nr % USER_KNOWN_AT_ONCE; i++)
-		known_word(k, k->sp + k->at[0], k->word[0]);
+		known_word(k, (k->sp & ~4095ull) + k->at[0], k->word[0]);
 }
 
 static __always_inline void known_note(struct user_thread *t, struct user_known *k)
@@ -190,9 +191,9 @@ static __always_inline bool known_starts(const struct user_known *k, const struc
 }
 
 /* Copies the memory that has the words to the window, as user_refill() would. */
-static __always_inline bool known_read(struct user_walk *u, const struct user_known *k)
+static __always_inline bool known_copy(struct user_walk *u, const struct user_known *k)
 {
-	u64 bytes = k->bytes;
+	u64 bytes = k->bytes, window = (u64)u->window - (k->sp & 4095);
 
 	asm volatile("" : "+r"(bytes));
 	if (bytes > USER_WINDOW * 8 || bpf_probe_read_user(u->window, bytes, (void *)k->sp))
@@ -200,10 +201,51 @@ static __always_inline bool known_read(struct user_walk *u, const struct user_kn
 	u->lo = k->sp;
 	u->hi = k->sp + bytes;
 	u->filled = 1;
+	u->page[0] = u->page[1] = u->page[2] = window;
 	return true;
 }
 
-/* Whether the words in the window are those that were noted. */
+/* Finds the pages that have the words, or copies them; the addresses are less the page's offset. */
+static __always_inline bool known_pages(struct user_walk *u, const struct user_known *k, u64 mm)
+{
+	u64 tables, bytes = (k->sp & 4095) + k->bytes, page;
+
+	_Static_assert(4095 + USER_WINDOW * 8 <= 3 * 4096, "words lie in at most three pages");
+	if (!bpf_rdonly_cast || !user_pages.base)
+		return known_copy(u, k);
+	tables = page_tables(mm);
+	page = page_find(&user_pages, tables, k->sp);
+	if (!page)
+		return false;
+	u->page[0] = page;
+	if (bytes <= 4096)
+		return true;
+	page = page_find(&user_pages, tables, k->sp + 4096);
+	if (!page)
+		return false;
+	u->page[1] = page - 4096;
+	if (bytes <= 8192)
+		return true;
+	page = page_find(&user_pages, tables, k->sp + 8192);
+	u->page[2] = page - 8192;
+	return page;
+}
+
+static __always_inline u64 known_value(const struct user_walk *u, const struct user_known *k,
+				       u64 at)
+{
+	u64 i = at >> 12;
+
+	if (bpf_rdonly_cast) {
+		asm volatile("" : "+r"(i));
+		return area_word((void *)(u->page[i & 3] + at));
+	}
+	at -= k->sp & 4095;
+	asm volatile("" : "+r"(at));
+	return *(u64 *)((char *)u->window + (at & (USER_WINDOW * 8 - 8)));
+}
+
+/* Whether the words are those that were noted. */
 static __always_inline bool known_same(const struct user_walk *u, const struct user_known *k)
 {
 	u32 nr = *(volatile u32 *)&k->nr, i, j;
@@ -213,13 +255,8 @@ static __always_inline bool known_same(const struct user_walk *u, const struct u
 		u64 differ = 0;
 
 #pragma clang loop unroll(full)
-		for (j = 0; j < USER_KNOWN_AT_ONCE; j++) {
-			u64 at = k->at[i + j];
-
-			asm volatile("" : "+r"(at));
-			at &= USER_WINDOW * 8 - 8;
-			differ |= *(u64 *)((char *)u->window + at) ^ k->word[i + j];
-		}
+		for (j = 0; j < USER_KNOWN_AT_ONCE; j++)
+			differ |= known_value(u, k, k->at[i + j]) ^ k->word[i + j];
 		if (differ)
 			return false;
 	}
@@ -255,6 +292,7 @@ static __always_inline bool user_known(struct scratch *s)
 	struct user_thread *t;
 	struct user_known *k;
 	bool holds = false;
+	u64 mm;
 
 	s->user.filled = 0;
 	s->user.known = 0;
@@ -269,8 +307,9 @@ static __always_inline bool user_known(struct scratch *s)
 	else
 		known_regs((void *)bpf_task_pt_regs((void *)task), &r);
 	k = known_find(t, r.ip, r.sp);
-	if (known_starts(k, &r) && thread_is(t, task, (u64)task_plain(task)->mm) &&
-	    known_read(&s->user, k) && known_same(&s->user, k)) {
+	mm = (u64)task_plain(task)->mm;
+	if (known_starts(k, &r) && thread_is(t, task, mm) && known_pages(&s->user, k, mm) &&
+	    known_same(&s->user, k)) {
 		holds = known_holds(k, task);
 		s->user.known = 1;
 		known_set(s, k);

@@ -92,7 +92,7 @@ struct user_known {
 	u32 nr; /* words, a multiple of USER_KNOWN_AT_ONCE; 0: nothing is known */
 	u32 bytes; /* of stack memory that they lie in, from sp on */
 	u64 word[USER_KNOWN_WORDS];
-	u16 at[USER_KNOWN_WORDS]; /* where the word must be, in bytes from sp on */
+	u16 at[USER_KNOWN_WORDS]; /* where the word must be, in bytes from the start of sp's page */
 };
 
 /*
@@ -154,6 +154,7 @@ struct user_walk {
 	u32 has_regs; /* w.regs are those of the exact frame */
 	u32 forget; /* this stack cannot be remembered */
 	u32 filled; /* the window has been read for this event already */
+	u64 page[4]; /* by page from sp on: where the kernel has it, less its offset from sp's */
 	u32 tried; /* user_known() has been called for this event */
 	u32 known; /* the stack is known if the mappings are unchanged */
 	u32 extent; /* bytes of stack to read at first; 0: all */

@@ -289,6 +289,27 @@ struct wire_user_ctl {
 	__wire_u32 nr_files, nr_names; /* ids given out */
 };
 
+/*
+ * Where the kernel has all of physical memory mapped (page_offset_base), and how deep page tables
+ * are, see user_page.bpf.h.
+ */
+struct wire_pages {
+	__wire_u64 base; /* 0: unknown */
+	__wire_u64 end; /* of physical memory that is RAM */
+	__wire_u32 levels; /* 4 or 5 */
+	__wire_u32 pad;
+};
+
+#define WIRE_PAGE_WORDS 8
+
+/* The search for it, one place at a time. */
+struct wire_page_search {
+	__wire_u64 addr; /* of the words in the recorder's memory, within a page */
+	__wire_u64 word[WIRE_PAGE_WORDS];
+	__wire_u64 end; /* as in struct wire_pages */
+	__wire_u64 below; /* the place to try, in GiB below that of the task's page tables */
+};
+
 enum desc_flags {
 	DESC_FILTER = 1u << 0, /* the event has a filter: filters[filter] */
 	DESC_USER = 1u << 1, /* a probe in a program: the registers are those of user space */

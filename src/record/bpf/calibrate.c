@@ -14,6 +14,7 @@
 #include "log.h"
 #include "programs_priv.h"
 #include "record/kernel/cgroup_dir.h"
+#include "user_pages.h"
 
 /* The per-CPU base is the address of the CPU's run queue minus the offset of that variable. */
 int programs__locate_cpu(struct programs *p, unsigned int cpu)
@@ -162,6 +163,9 @@ int programs__calibrate(struct programs *p)
 	p->skel->bss->fmode_backing = backing_bit(p->skel->bss->calibrate_fmode);
 	p->skel->bss->preempt_base = p->skel->bss->calibrate_preempt;
 	p->skel->bss->migrate_base = p->skel->bss->calibrate_migrate;
+	if (p->user_stacks)
+		user_pages__find(bpf_program__fd(p->skel->progs.locate_pages),
+				 &p->skel->bss->page_search, &p->skel->bss->user_pages);
 	err = calibrate_raw(p);
 	return err ?: find_resched_bits(p);
 }

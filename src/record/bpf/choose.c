@@ -86,6 +86,7 @@ void programs__choose(struct programs *p)
 	bpf_program__set_autoload(s->progs.begin_command, p->opts->command);
 	bpf_program__set_autoload(s->progs.snapshot, p->user_stacks);
 	bpf_program__set_autoload(s->progs.begin_program, p->user_stacks);
+	bpf_program__set_autoload(s->progs.locate_pages, p->user_stacks);
 	choose_probes(p);
 	bpf_map__set_autocreate(s->maps.kwalk_counts, false);
 	bpf_program__set_autoload(s->progs.kwalk_module_load, p->kwalk);

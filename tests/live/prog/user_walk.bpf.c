@@ -39,6 +39,14 @@ int walk(void *ctx)
 	return 0;
 }
 
+/* For user_pages__find(). */
+SEC("raw_tp")
+int locate_pages(void *ctx)
+{
+	page_search_on((void *)bpf_get_current_task_btf());
+	return 0;
+}
+
 /* Two readings of the clock, as `walk` has them. */
 SEC("raw_tp")
 int nothing(void *ctx)

@@ -20,6 +20,7 @@
 #include <bpf/libbpf.h>
 
 #include "record/bpf/programs_priv.h"
+#include "record/bpf/user_pages.h"
 #include "record/files/user_files_priv.h"
 #include "user_walk.skel.h" /* needs the types above */
 
@@ -246,6 +247,15 @@ static void measure(const struct kind *k, unsigned long calls, uint64_t nothing)
 	free(ns);
 }
 
+static void print_costs(const char *how, unsigned long calls, uint64_t nothing)
+{
+	size_t i;
+
+	printf("%-38s %8s %8s %8s\n", how, "median", "mean", "known");
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		measure(&kinds[i], calls, nothing);
+}
+
 static uint64_t clock_cost(unsigned long calls)
 {
 	uint64_t *ns = calloc(calls, sizeof(*ns)), cost;
@@ -277,7 +287,7 @@ static void print_verified(const struct bpf_program *prog)
 
 int main(int argc, char **argv)
 {
-	unsigned long calls = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000, i;
+	unsigned long calls = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000;
 	struct user_files *files;
 	uint64_t nothing;
 
@@ -285,9 +295,11 @@ int main(int argc, char **argv)
 	print_verified(skel->progs.walk);
 	files = load_tables();
 	nothing = clock_cost(calls);
-	printf("%-38s %8s %8s %8s\n", "ns", "median", "mean", "known");
-	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		measure(&kinds[i], calls, nothing);
+	print_costs("ns, memory copied", calls, nothing);
+	user_pages__find(bpf_program__fd(skel->progs.locate_pages), &skel->bss->page_search,
+			 &skel->bss->user_pages);
+	if (skel->bss->user_pages.base)
+		print_costs("ns, memory read in place", calls, nothing);
 	user_files__free(files);
 	user_walk_bpf__destroy(skel);
 	return 0;
