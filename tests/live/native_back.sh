@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2016,SC2086 # jq programs have variables of their own; words
 # Native events take the old way while they happen: from then on the kernel fills their records.  No
 # event is lost by that, missing or recorded twice, whichever program the kernel calls first.  The
 # recorder is the command with a plan of events, see tests/live/prog/way_back.c.
@@ -11,6 +12,12 @@ command=$STACKONCE
 STACKONCE=$PROG/way_back
 stacks=$(scale --user-stacks --no-user-stacks)
 export WAY_BACK
+cpu1=/sys/devices/system/cpu/cpu1/online
+
+restore()
+{
+	[ -z "${LIVE_VM:-}" ] || [ ! -w $cpu1 ] || echo 1 >$cpu1
+}
 
 # until_back NR COMMAND: writes load.sh, which repeats the command until NR events have taken the
 # old way, and then once more.
@@ -28,10 +35,8 @@ EOF
 # and the recording says so.
 back()
 {
-	# shellcheck disable=SC2086 # options and their values
 	record $roomy --fields native -o back.stk "$@" -- sh load.sh
 	want_sum back.stk
-	# shellcheck disable=SC2086 # an event and its number of events
 	set -- $WAY_BACK
 	while [ $# -gt 0 ]; do
 		took_it "$1"
@@ -141,22 +146,42 @@ for first in front perf; do
 		"$(cat irq:softirq_entry irq:softirq_exit | tr '\n' ' ')"
 done
 
-# Events that interrupt the programs that record them.  Nothing is allocated, freed or faulted in
-# twice in a row.
+# Events that interrupt the programs that record them.  Nothing is allocated or freed twice in a
+# row.
 until_back 3 "'$PROG/badframe' $calls"
 WAY_BACK='exceptions:page_fault_kernel 100 kmem:kmalloc 100 kmem:kfree 100'
 back -a --user-stacks=fp -e exceptions:page_fault_kernel,kmem:kmalloc,kmem:kfree,kmem:mm_page_free
-"$STACKONCE" script --json back.stk | jq -r 'select(.type == "event" and .fields and
+"$STACKONCE" script --json --event 'kmem:*' back.stk | jq -r 'select(.fields and
 	.fields.ptr != "0x0") | "\(.cpu) \(.event) \(.tid) \(.kstack) \(.fields)"' >nested
 awk 'last[$1] == $0 { print }
 	{ last[$1] = $0 }' nested >twice
 [ ! -s twice ] || fail "twice: $(cat twice)"
 note "nested: $(info_of back.stk -c '[.events[] | {name, recorded, lost, fields_missing}]')"
 
+# A CPU that is offline meanwhile has taken the old way, too, when it comes back.
+if [ -n "${LIVE_VM:-}" ] && [ -w $cpu1 ]; then
+	cat >load.sh <<EOF
+echo 0 >$cpu1
+until grep -q '^back ' record.err; do
+	"$PROG/getppid" $calls
+done
+echo 1 >$cpu1
+"$PROG/getppid" $calls 1
+EOF
+	WAY_BACK='syscalls:sys_enter_getppid 1'
+	back $stacks -e syscalls:sys_enter_getppid
+	of=getppid
+	values_of syscalls:sys_enter_getppid
+	of=
+	made=$(($(grep -c '^events ' record.out) * calls))
+	[ "$(wc -l <values)" -eq "$made" ] || fail "$(wc -l <values) of $made calls"
+	[ "$(grep -c '^1 [0-9]* true' values)" -ge "$calls" ] ||
+		fail "not on the CPU that came back: $(cut -d ' ' -f 1,3 values | sort | uniq -c)"
+fi
+
 # The recording ends before, while or after an event takes the old way.
 for ms in $(scale '1 40 80 120 160 200 240 280' '1 1000 2000'); do
 	WAY_BACK="sched:sched_switch -$ms"
-	# shellcheck disable=SC2086
 	record $roomy --fields native $stacks -o ends.stk -e sched:sched_switch -- sleep \
 		"$(scale 0.2 1)"
 	want_sum ends.stk
@@ -167,8 +192,8 @@ done
 WAY_BACK='sched:sched_switch 10'
 export WAY_BACK_REFUSED=1
 until_back 1 "'$PROG/pingpong' 100"
-# shellcheck disable=SC2086
-record $roomy --fields native $stacks -o refused.stk -e sched:sched_switch -- sh load.sh
+"$STACKONCE" record $roomy --fields native $stacks -o refused.stk -e sched:sched_switch -- \
+	sh load.sh >record.out 2>record.err || fail "record ended with $?: $(cat record.err)"
 unset WAY_BACK_REFUSED
 want_sum refused.stk
 grep -q "^back sched:sched_switch failed -1" record.err || fail "not refused: $(cat record.err)"

@@ -239,13 +239,20 @@ static void take_on_all(struct programs *p, unsigned int event)
 	__atomic_store_n(&p->old_way->since[event], recorder_opts__now(p->opts), __ATOMIC_RELEASE);
 }
 
+/* An event that cannot be attached to is left out if its name was a pattern, see attach__all(). */
+static bool has_front(const struct programs *p, unsigned int event)
+{
+	return programs__is_native(p, event) &&
+	       (native__kind(p, event) == NATIVE_CALL || p->attached[event].count_link >= 0);
+}
+
 int old_way__take(struct programs *p, unsigned int event)
 {
 	const struct rec_event *e;
 	struct bpf_program *prog;
 	int err;
 
-	if (event >= p->nr_events || !programs__is_native(p, event))
+	if (event >= p->nr_events || !has_front(p, event))
 		return -EINVAL;
 	if (old_way__since(p, event))
 		return -EALREADY;

@@ -18,7 +18,7 @@ struct programs;
  * lost, missed or recorded twice by it, and recording may be armed or disarmed meanwhile.
  *
  * Returns 0 when all CPUs have taken it: all events from old_way__since() on have the kernel's
- * fields.  -EALREADY: they had before.  -EINVAL: the event is not native.  -ECANCELED:
+ * fields.  -EALREADY: they had before.  -EINVAL: the event has no front.  -ECANCELED:
  * old_way__stop() was called.  Any other negative errno: the kernel refused the program, which has
  * been logged as a warning, and the event stays native.
  */
