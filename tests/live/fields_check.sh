@@ -108,13 +108,13 @@ want_pages other.stk
 # A wrong row is found with the first event, and then the kernel fills the records.
 # shellcheck disable=SC2086
 record_wrong 'page_fault_user 0' -a $roomy --fields native --no-user-stacks -o first.stk \
-	-e "$types" -- sh load
+	-e "$types" -- sh -c "sh load; sleep $(scale 3 150)" # while the old way's program is loaded
 want_found first.stk exceptions:page_fault_user address
 want_pages first.stk
 
 # One that becomes wrong later is found in one of the windows.
 cat >long <<END
-end=\$((\$(date +%s) + 42))
+end=\$((\$(date +%s) + $(scale 42 180)))
 while [ \$(date +%s) -lt \$end ]; do
 	"$PROG/faults" $((512 * n)) >/dev/null
 done
