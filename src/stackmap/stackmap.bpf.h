@@ -276,26 +276,35 @@ STACKMAP_GLOBAL __u32 stackmap_alloc(__u32 need)
 	return pos + STACKMAP_FIRST;
 }
 
+/* 1: the piece was joined to spare i, which is adjacent. */
+STACKMAP_GLOBAL int stackmap_join(struct stackmap_cpu *c, __u32 i, __u32 off, __u32 words)
+{
+	__u64 *spare, v, grown;
+
+	if (!c)
+		return 0;
+	spare = &c->spare[i & (STACKMAP_SPARES - 1)];
+	v = stackmap_ld64(spare);
+	if (!v)
+		return 0;
+	if ((__u32)v == off + words)
+		grown = v + ((__u64)words << 32) - words;
+	else if ((__u32)v + (__u32)(v >> 32) == off)
+		grown = v + ((__u64)words << 32);
+	else
+		return 0;
+	return stackmap_cas64(spare, v, grown) == v;
+}
+
 /* Joins the piece to an adjacent spare, or puts it into an empty place. */
 STACKMAP_INLINE int stackmap_keep(struct stackmap_cpu *c, __u32 off, __u32 words)
 {
-	__u64 v, grown;
 	__u32 i;
 
 	STACKMAP_LOOP
-	for (i = 0; i < STACKMAP_SPARES; i++) {
-		v = stackmap_ld64(&c->spare[i]);
-		if (!v)
-			continue;
-		if ((__u32)v == off + words)
-			grown = v + ((__u64)words << 32) - words;
-		else if ((__u32)v + (__u32)(v >> 32) == off)
-			grown = v + ((__u64)words << 32);
-		else
-			continue;
-		if (stackmap_cas64(&c->spare[i], v, grown) == v)
+	for (i = 0; i < STACKMAP_SPARES; i++)
+		if (stackmap_join(c, i, off, words))
 			return 1;
-	}
 	return stackmap_swap(c, 0, (__u64)words << 32 | off);
 }
 
@@ -347,38 +356,50 @@ STACKMAP_GLOBAL int stackmap_write(const struct stackmap_buf *b, __u32 n, __u32 
 }
 
 /*
+ * Follows the probe sequence in its line l, as stackmap_probe(); STACKMAP_NEW: the next line is to
+ * be searched, too.  The verifier follows a global function once, not once for each line.
+ */
+STACKMAP_GLOBAL long stackmap_probe_line(const struct stackmap_buf *b, __u64 h, __u32 l, __u32 off,
+					 __u32 n_flags)
+{
+	__u32 n = n_flags >> 8, flags = n_flags & 0xff, k;
+	__u64 *s = stackmap_line((STACKMAP_LINE0(h) + l) & stackmap_settings.line_mask), v;
+
+	if (!b || !s)
+		return -STACKMAP_EARG;
+	STACKMAP_LOOP
+	for (k = 0; k < STACKMAP_LINE; k++) {
+		__u64 *at = s + ((STACKMAP_SLOT0(h) + k) & (STACKMAP_LINE - 1));
+
+		v = stackmap_ld64(at);
+		if (!v) {
+			if (!off)
+				return 0;
+			v = stackmap_cas64(at, 0, (__u64)STACKMAP_TAG(h) << 32 | off);
+			if (!v)
+				return STACKMAP_NEW | off;
+		}
+		if ((__u32)(v >> 32) == STACKMAP_TAG(h) && stackmap_check(b, n, (__u32)v, flags))
+			return (__u32)v;
+	}
+	return STACKMAP_NEW;
+}
+
+/*
  * Follows the probe sequence.  off == 0: only searches, 0 if absent.  Else publishes the record at
  * off in the first empty slot.  Returns the id (| STACKMAP_NEW) or a negative error, not counted.
  */
 STACKMAP_GLOBAL long stackmap_probe(const struct stackmap_buf *b, __u32 n, __u64 h, __u32 off,
 				    __u32 flags)
 {
-	__u32 l, k;
-	__u64 *s, v;
+	__u32 l;
+	long id;
 
-	if (!b)
-		return -STACKMAP_EARG;
 	STACKMAP_LOOP
 	for (l = 0; l < STACKMAP_PROBES; l++) {
-		s = stackmap_line((STACKMAP_LINE0(h) + l) & stackmap_settings.line_mask);
-		if (!s)
-			return -STACKMAP_EARG;
-		STACKMAP_LOOP
-		for (k = 0; k < STACKMAP_LINE; k++) {
-			__u64 *at = s + ((STACKMAP_SLOT0(h) + k) & (STACKMAP_LINE - 1));
-
-			v = stackmap_ld64(at);
-			if (!v) {
-				if (!off)
-					return 0;
-				v = stackmap_cas64(at, 0, (__u64)STACKMAP_TAG(h) << 32 | off);
-				if (!v)
-					return STACKMAP_NEW | off;
-			}
-			if ((__u32)(v >> 32) == STACKMAP_TAG(h) &&
-			    stackmap_check(b, n, (__u32)v, flags))
-				return (__u32)v;
-		}
+		id = stackmap_probe_line(b, h, l, off, n << 8 | flags);
+		if (id != (long)STACKMAP_NEW)
+			return id;
 	}
 	return -STACKMAP_EPROBE;
 }
