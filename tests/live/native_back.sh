@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck disable=SC2016,SC2086 # jq programs have variables of their own; words
+# shellcheck disable=SC2016,SC2046,SC2086 # jq programs have variables of their own; words
 # Native events take the old way while they happen: from then on the kernel fills their records.  No
 # event is lost by that, missing or recorded twice, whichever program the kernel calls first.  The
 # recorder is the command with a plan of events, see tests/live/prog/way_back.c.
@@ -10,7 +10,8 @@
 cd "$work" || exit 1
 command=$STACKONCE
 STACKONCE=$PROG/way_back
-stacks=$(scale --user-stacks --no-user-stacks)
+# An emulated machine takes a minute and more to verify the program with stacks.
+stacks=$(scale --user-stacks '--no-user-stacks --no-kernel-stacks')
 export WAY_BACK
 cpu1=/sys/devices/system/cpu/cpu1/online
 
@@ -150,7 +151,8 @@ done
 # row.
 until_back 3 "'$PROG/badframe' $calls"
 WAY_BACK='exceptions:page_fault_kernel 100 kmem:kmalloc 100 kmem:kfree 100'
-back -a --user-stacks=fp -e exceptions:page_fault_kernel,kmem:kmalloc,kmem:kfree,kmem:mm_page_free
+back -a $(scale --user-stacks=fp "$stacks") \
+	-e exceptions:page_fault_kernel,kmem:kmalloc,kmem:kfree,kmem:mm_page_free
 "$STACKONCE" script --json --event 'kmem:*' back.stk | jq -r 'select(.fields and
 	.fields.ptr != "0x0") | "\(.cpu) \(.event) \(.tid) \(.kstack) \(.fields)"' >nested
 awk 'last[$1] == $0 { print }
