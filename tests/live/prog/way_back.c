@@ -4,10 +4,10 @@
  *
  *	WAY_BACK='EVENT NUMBER ...' way_back record ...
  *
- * Each EVENT takes it when NUMBER events of it have happened, one after the other, in a thread of
- * its own.  With a NUMBER below 0 it does so that many ms after the recording was armed.  Prints a
- * line for each: "back EVENT SINCE", or "back EVENT failed ERRNO"; also how long it took, and how
- * many events of the type happened before and since, in all.  With WAY_BACK_REFUSED in the
+ * Each EVENT takes it when NUMBER events of it have been recorded, one after the other, in a thread
+ * of its own.  With a NUMBER below 0 it does so that many ms after the recording was armed.  Prints
+ * a line for each: "back EVENT SINCE", or "back EVENT failed ERRNO"; also how long it took, and how
+ * many events of the type were recorded before and meanwhile.  With WAY_BACK_REFUSED in the
  * environment the program for it cannot be loaded.
  */
 #include <errno.h>
@@ -50,13 +50,13 @@ static int find(const struct programs *p, const char *name)
 	return -1;
 }
 
-static uint64_t happened(const struct programs *p, unsigned int event)
+static uint64_t recorded(const struct programs *p, unsigned int event)
 {
 	uint64_t n = 0;
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < p->nr_cpus; cpu++)
-		n += __atomic_load_n(&p->counts[event * p->nr_cpus + cpu].c[STK_C_HAPPENED],
+		n += __atomic_load_n(&p->counts[event * p->nr_cpus + cpu].c[STK_C_RECORDED],
 				     __ATOMIC_RELAXED);
 	return n;
 }
@@ -77,10 +77,10 @@ static void take(struct programs *p, const char *name, long after)
 	}
 	if (after < 0)
 		usleep(-after * 1000);
-	while (after > 0 && happened(p, event) < (uint64_t)after && !is_over())
+	while (after > 0 && recorded(p, event) < (uint64_t)after && !is_over())
 		usleep(200);
 	start = clock_ns(CLOCK_MONOTONIC);
-	before = happened(p, event);
+	before = recorded(p, event);
 	err = old_way__take(p, event);
 	if (err)
 		fprintf(stderr, "back %s failed %d\n", name, err);
@@ -89,7 +89,7 @@ static void take(struct programs *p, const char *name, long after)
 			"back %s %" PRIu64 " after %" PRIu64 " events, within %" PRIu64
 			" us and %" PRIu64 " events\n",
 			name, old_way__since(p, event), before,
-			(clock_ns(CLOCK_MONOTONIC) - start) / 1000, happened(p, event) - before);
+			(clock_ns(CLOCK_MONOTONIC) - start) / 1000, recorded(p, event) - before);
 }
 
 static void *run(void *arg)
