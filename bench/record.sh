@@ -268,9 +268,9 @@ bench_workload()
 	[ -z "${BENCH_TOOLS:-}" ] || return
 	[ "$most" = - ] ||
 		promise "added ns, of bpftrace's" "$(echo "$(added stackonce) $(added bpftrace)" |
-			awk 'NF == 2 { printf "%.2f\n", $1 / $2 }')" "$most"
+			awk 'NF == 2 { printf "%.2f\n", $1 / $2 }')" "${most%/*}" "${most#*/}"
 	[ "$stack" = - ] ||
-		promise 'the stack alone, ns' "$(stack_alone stackonce)" "${stack%/*}" "${stack#*/}"
+		promise 'the stack alone, ns' "$(stack_alone stackonce)" "$stack"
 }
 
 tracefs_mount
@@ -285,14 +285,14 @@ src=$(cd "$BENCH/../src" && pwd)
 export BENCH prog measure work src
 # Name; events; the programs of the workload; the CPUs it runs on in parallel; most rounds, as a
 # tool takes half a minute to detach from hundreds of events; the promises: at most this ratio to
-# bpftrace's added ns, and ns of the stack alone / the aim; the command on $cpu.
+# bpftrace's added ns / the aim, and ns of the stack alone; the command on $cpu.
 while read -r name event comm cpus rounds most stack command <&3; do
 	case " ${BENCH_WORKLOADS:-$name} " in
 	*" $name "*) bench_workload ;;
 	esac
 done 3<<'TABLE'
-switch   sched:sched_switch         pingpong  0   99 0.42 150/60 "$prog/pingpong" 60000 $cpu
-syscall  raw_syscalls:sys_enter     getppid   0   99 0.55 -      "$prog/getppid" 250000 $cpu
+switch   sched:sched_switch         pingpong  0   99 0.18/0.1 40 "$prog/pingpong" 60000 $cpu
+syscall  raw_syscalls:sys_enter     getppid   0   99 0.18/0.1 40 "$prog/getppid" 250000 $cpu
 two-cpus raw_syscalls:sys_enter     getppid   0,1 99 -    -      "$prog/getppid" 150000 $cpu
 fault    exceptions:page_fault_user faults    0   99 -    -      "$prog/faults" 50000 $cpu
 tcp      net:*                      pingpong  0   99 -    -      "$prog/pingpong" 15000 $cpu tcp

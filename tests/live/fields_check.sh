@@ -4,6 +4,7 @@
 # of each type, and later some.  After a difference the kernel fills the records of the event, the
 # recording says what is not verified, and no event is missing.  Others that observe the same events
 # do not disturb the comparison.
+# timeout: 2400
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
