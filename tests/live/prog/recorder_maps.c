@@ -90,18 +90,20 @@ static struct wire_user_ctl *user_ctl(const char *pid)
 	errx(1, "there is no user_ctl");
 }
 
-/* Sets the first words of each of `ways` parts of each value to 1. */
-static void occupy(const char *pid, const char *name, unsigned int ways, unsigned int words)
+/* Sets the first words of each of `ways` parts of each value, after its head, to 1. */
+static void occupy(const char *pid, const char *name, unsigned int head, unsigned int ways,
+		   unsigned int words)
 {
 	struct map m = open_map(pid, name);
 	char *value = malloc(m.info.value_size);
+	unsigned int size = (m.info.value_size - head) / ways;
 
 	for (unsigned int key = 0; value && key < m.info.max_entries; key++) {
 		if (bpf_map_lookup_elem(m.fd, &key, value))
 			err(1, "read map '%s'", name);
 		for (unsigned int way = 0; way < ways; way++)
 			for (unsigned int w = 0; w < words; w++)
-				((uint32_t *)(value + m.info.value_size / ways * way))[w] = 1;
+				((uint32_t *)(value + head + size * way))[w] = 1;
 		if (bpf_map_update_elem(m.fd, &key, value, 0))
 			err(1, "write map '%s'", name);
 	}
@@ -115,11 +117,11 @@ static void fill(const char *pid, const char *table)
 	else if (!strcmp(table, "names"))
 		user_ctl(pid)->nr_names = WIRE_MAX_NAMES;
 	else if (!strcmp(table, "threads"))
-		occupy(pid, table, 4, 1);
+		occupy(pid, table, 4 * sizeof(uint64_t), 4, 1); /* after the thread ids */
 	else if (!strcmp(table, "copies"))
-		occupy(pid, table, 1, 4);
+		occupy(pid, table, 0, 1, 4);
 	else if (!strcmp(table, "saved_calls"))
-		occupy(pid, table, WIRE_SAVED_WAYS, 1);
+		occupy(pid, table, 0, WIRE_SAVED_WAYS, 1);
 	else
 		errx(2, "unknown table '%s'", table);
 }
