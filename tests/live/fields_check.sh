@@ -46,6 +46,7 @@ record_wrong()
 {
 	wrong=$1
 	shift
+	rm -f taken
 	WRONG_ROW=$wrong "$PROG/wrong_row" record "$@" >record.out 2>record.err || {
 		cat record.err
 		fail "the recording of a wrong $wrong failed"
@@ -106,23 +107,25 @@ want_compared beside.stk $frequent
 want_pages beside.stk
 want_pages other.stk
 
+cat >until_taken <<'END'
+end=$(($(date +%s) + 600))
+until [ -e taken ] || [ "$(date +%s)" -gt "$end" ]; do
+	"$@" >/dev/null
+done
+END
+
 # A wrong row is found with the first event, and then the kernel fills the records.
 # shellcheck disable=SC2086
 record_wrong 'page_fault_user 0' -a $roomy --fields native --no-user-stacks -o first.stk \
-	-e "$types" -- sh -c "sh load; sleep $(scale 3 150)" # while the old way's program is loaded
+	-e "$types" -- sh -c 'sh load; sh until_taken sleep 0.1'
 want_found first.stk exceptions:page_fault_user address
 want_pages first.stk
 
-# One that becomes wrong later is found in one of the windows.
-cat >long <<END
-end=\$((\$(date +%s) + $(scale 42 180)))
-while [ \$(date +%s) -lt \$end ]; do
-	"$PROG/faults" $((512 * n)) >/dev/null
-done
-END
+# One that becomes wrong later is found in one of the windows.  These are short, and the longer one
+# takes, the later is the next, so the load has few gaps.
 # shellcheck disable=SC2086
 record_wrong 'page_fault_user 10000' -a $roomy --fields native --no-user-stacks -o later.stk \
-	-e exceptions:page_fault_user -- sh long
+	-e exceptions:page_fault_user -- sh until_taken "$PROG/faults" $(scale 2000000 100000)
 want_found later.stk exceptions:page_fault_user address
 [ "$(compared later.stk exceptions:page_fault_user agreed)" -ge 64 ] ||
 	fail "it was wrong from the start: $("$STACKONCE" info later.stk)"

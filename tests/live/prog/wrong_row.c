@@ -6,8 +6,10 @@
  *
  * Such many ms after the recording was armed, the first field of EVENT, which must have eight
  * bytes, or be the first eight of a name, becomes greater by 1.  With 0 it is so from the start.
+ * Once the event has taken the old way, there is a file "taken".
  */
 #include <err.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +20,7 @@
 #include <bpf/bpf.h>
 
 #include "cleanup.h"
+#include "record/bpf/old_way.h"
 #include "record/bpf/programs_priv.h"
 #include "record/kernel/native_code.h"
 #include "record/kernel/native_rows.h"
@@ -29,6 +32,8 @@ int __real_native_code__fill_hole(struct bpf_insn *insns, size_t nr,
 				  const struct native_code *code);
 int __wrap_native_code__fill_hole(struct bpf_insn *insns, size_t nr,
 				  const struct native_code *code);
+int __real_old_way__take(struct programs *p, unsigned int event);
+int __wrap_old_way__take(struct programs *p, unsigned int event);
 
 static int map = -1; /* has one number, which is added */
 static unsigned long ms;
@@ -111,4 +116,16 @@ int __wrap_programs__arm(struct programs *p)
 	if (map >= 0 && ms && thread__start(&thread, wait_and_set, NULL))
 		errx(1, "no thread");
 	return __real_programs__arm(p);
+}
+
+int __wrap_old_way__take(struct programs *p, unsigned int event)
+{
+	int error = __real_old_way__take(p, event);
+	int fd = error ? -1 : open("taken", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (!error && fd < 0)
+		err(1, "create taken");
+	if (fd >= 0)
+		close(fd);
+	return error;
 }
