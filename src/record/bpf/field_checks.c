@@ -70,7 +70,7 @@ struct field_checks {
 	struct progress *events; /* by event */
 	struct check *window; /* what is compared in the present window, or NULL */
 	unsigned int next; /* whose the next window is */
-	uint64_t opened, next_at; /* when */
+	uint64_t opened, until, next_at; /* of windows */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t stopped;
@@ -224,6 +224,7 @@ static void open_window(struct field_checks *c)
 			c->window = k;
 	}
 	err = c->window ? attach(c, c->window) : 0;
+	c->until = clock_ns(CLOCK_MONOTONIC) + WINDOW_NS; /* attaching may have taken longer */
 	if (!err)
 		return;
 	log_debug("records of %s:%s are not compared: %s", system_of(c, c->window),
@@ -247,7 +248,7 @@ static uint64_t look_at_window(struct field_checks *c)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (c->window && (!c->window->kernel || now >= c->opened + WINDOW_NS)) {
+	if (c->window && (!c->window->kernel || now >= c->until)) {
 		look_at(c, c->window);
 		close_window(c);
 	} else if (!c->window && now >= c->next_at) {
@@ -255,7 +256,7 @@ static uint64_t look_at_window(struct field_checks *c)
 		if (!c->window)
 			c->next_at = now + WINDOW_FIRST_NS;
 	}
-	return c->window ? c->opened + WINDOW_NS : c->next_at;
+	return c->window ? c->until : c->next_at;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
