@@ -121,11 +121,17 @@ record_wrong 'page_fault_user 0' -a $roomy --fields native --no-user-stacks -o f
 want_found first.stk exceptions:page_fault_user address
 want_pages first.stk
 
+# In an emulated machine attaching takes long, and the next window comes a thousand times later.
+if [ -n "${LIVE_VM:-}" ]; then
+	note "$(info_of first.stk -c '.meta["fields.unverified"]'), no windows in this machine"
+	exit 0
+fi
+
 # One that becomes wrong later is found in one of the windows.  These are short, and the longer one
 # takes, the later is the next, so the load has few gaps.
 # shellcheck disable=SC2086
 record_wrong 'page_fault_user 10000' -a $roomy --fields native --no-user-stacks -o later.stk \
-	-e exceptions:page_fault_user -- sh until_taken "$PROG/faults" $(scale 2000000 100000)
+	-e exceptions:page_fault_user -- sh until_taken "$PROG/faults" 2000000
 want_found later.stk exceptions:page_fault_user address
 [ "$(compared later.stk exceptions:page_fault_user agreed)" -ge 64 ] ||
 	fail "it was wrong from the start: $("$STACKONCE" info later.stk)"
