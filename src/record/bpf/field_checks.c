@@ -149,17 +149,6 @@ static bool has_event(const struct field_checks *c, const struct check *k, unsig
 	return programs__is_native(c->p, event) && native__check(c->p, event) == k->index;
 }
 
-static uint64_t recorded(const struct programs *p, unsigned int event)
-{
-	uint64_t sum = 0;
-	unsigned int cpu;
-
-	for (cpu = 0; cpu < p->nr_cpus; cpu++)
-		sum += __atomic_load_n(&p->counts[event * p->nr_cpus + cpu].c[STK_C_RECORDED],
-				       __ATOMIC_ACQUIRE);
-	return sum;
-}
-
 /* An agreement that is new was not before the last look. */
 static void note_progress(struct field_checks *c, struct check *k)
 {
@@ -168,7 +157,7 @@ static void note_progress(struct field_checks *c, struct check *k)
 
 	for (i = 0; i < c->p->nr_events; i++)
 		if (has_event(c, k, i))
-			c->events[i].now = recorded(c->p, i);
+			c->events[i].now = programs__recorded(c->p, i);
 	agreed = verdicts(k, NATIVE_AGREED);
 	for (i = 0; i < c->p->nr_events; i++) {
 		if (!has_event(c, k, i))
@@ -188,7 +177,7 @@ static void condemn(struct field_checks *c, struct check *k)
 	k->condemned = true;
 	for (i = 0; i < c->p->nr_events; i++)
 		if (has_event(c, k, i) && !old_way__take(c->p, i))
-			c->events[i].ended = recorded(c->p, i);
+			c->events[i].ended = programs__recorded(c->p, i);
 }
 
 /* Ends a series that is complete, or that shows a difference; whether it went on meanwhile. */
@@ -475,7 +464,8 @@ struct programs_unverified field_checks__unverified(const struct field_checks *c
 	if (!k)
 		return u;
 	e = &c->events[event];
-	u.stacks = (e->ended == UINT64_MAX ? recorded(c->p, event) : e->ended) - e->agreed;
+	u.stacks =
+		(e->ended == UINT64_MAX ? programs__recorded(c->p, event) : e->ended) - e->agreed;
 	u.from = k->shared->agreed_ts;
 	u.to = old_way__since(c->p, event) ?: recorder_opts__now(c->p->opts);
 	return u;

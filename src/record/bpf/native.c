@@ -34,13 +34,10 @@ static bool takes_stacks(const struct programs *p)
 	return !p->opts->kernel_stacks || (s->raw_at[0] && s->callers[KWALK_RUN].size);
 }
 
-/* Where an event needs two fronts, these must know the level of interrupts. */
-static bool has_enough_fronts(const struct programs *p, const struct native_code *code)
-{
-	return !code->event->nests || p->skel->rodata->percpu_preempt_count;
-}
-
-/* The check needs the level of interrupts, and to know whether the kernel drops its program. */
+/*
+ * The two fronts of an event must know the level of interrupts, and the check of records must also
+ * know whether the kernel drops its program.
+ */
 static bool knows_levels(const struct programs *p)
 {
 	return p->skel->rodata->percpu_preempt_count && p->skel->rodata->percpu_prog_active;
@@ -108,8 +105,8 @@ static enum native_kind kind_of_raw_syscall(const struct rec_event *e)
 }
 
 /* native: whether events are native that can be. */
-static int choose(const struct programs *p, const struct rec_event *e, struct kernel *k,
-		  bool native, struct native_front *ret_front)
+static int choose(const struct rec_event *e, struct kernel *k, bool native,
+		  struct native_front *ret_front)
 {
 	int err;
 
@@ -123,8 +120,7 @@ static int choose(const struct programs *p, const struct rec_event *e, struct ke
 		return 0;
 	err = make(e, k, &ret_front->code);
 	if (ret_front->code.nr)
-		ret_front->kind = native && has_enough_fronts(p, &ret_front->code) ? NATIVE_FILLED :
-										     NATIVE_BESIDE;
+		ret_front->kind = native ? NATIVE_FILLED : NATIVE_BESIDE;
 	return err;
 }
 
@@ -215,7 +211,7 @@ int native__choose(struct programs *p)
 	if (!p->native)
 		return log_err(-ENOMEM, "allocate the table of native events");
 	for (i = 0; i < p->nr_events && !err; i++)
-		err = choose(p, &p->opts->events->v[i], &k, native, &p->native[i]);
+		err = choose(&p->opts->events->v[i], &k, native, &p->native[i]);
 	if (err)
 		return log_err(err, "make the programs that fill records");
 	size_maps(p);

@@ -641,3 +641,14 @@ const struct memory_plan *programs__memory(const struct programs *p)
 {
 	return &p->memory;
 }
+
+uint64_t programs__recorded(const struct programs *p, unsigned int event)
+{
+	uint64_t sum = 0;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+		sum += __atomic_load_n(&p->counts[event * p->nr_cpus + cpu].c[STK_C_RECORDED],
+				       __ATOMIC_ACQUIRE);
+	return sum;
+}

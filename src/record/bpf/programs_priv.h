@@ -86,6 +86,9 @@ static inline bool programs__selects_owners(const struct programs *p)
 	return p->opts->nr_cgroups || p->opts->nr_uids;
 }
 
+/* Events of a type that have been recorded so far, on all CPUs. */
+uint64_t programs__recorded(const struct programs *p, unsigned int event);
+
 /* Selects the programs that the events need; to be called before loading. */
 void programs__choose(struct programs *p);
 

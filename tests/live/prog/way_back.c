@@ -50,17 +50,6 @@ static int find(const struct programs *p, const char *name)
 	return -1;
 }
 
-static uint64_t recorded(const struct programs *p, unsigned int event)
-{
-	uint64_t n = 0;
-	unsigned int cpu;
-
-	for (cpu = 0; cpu < p->nr_cpus; cpu++)
-		n += __atomic_load_n(&p->counts[event * p->nr_cpus + cpu].c[STK_C_RECORDED],
-				     __ATOMIC_RELAXED);
-	return n;
-}
-
 static bool is_over(void)
 {
 	return __atomic_load_n(&ends, __ATOMIC_ACQUIRE);
@@ -77,10 +66,10 @@ static void take(struct programs *p, const char *name, long after)
 	}
 	if (after < 0)
 		usleep(-after * 1000);
-	while (after > 0 && recorded(p, event) < (uint64_t)after && !is_over())
+	while (after > 0 && programs__recorded(p, event) < (uint64_t)after && !is_over())
 		usleep(200);
 	start = clock_ns(CLOCK_MONOTONIC);
-	before = recorded(p, event);
+	before = programs__recorded(p, event);
 	err = old_way__take(p, event);
 	if (err)
 		fprintf(stderr, "back %s failed %d\n", name, err);
@@ -89,7 +78,8 @@ static void take(struct programs *p, const char *name, long after)
 			"back %s %" PRIu64 " after %" PRIu64 " events, within %" PRIu64
 			" us and %" PRIu64 " events\n",
 			name, old_way__since(p, event), before,
-			(clock_ns(CLOCK_MONOTONIC) - start) / 1000, recorded(p, event) - before);
+			(clock_ns(CLOCK_MONOTONIC) - start) / 1000,
+			programs__recorded(p, event) - before);
 }
 
 static void *run(void *arg)
