@@ -22,6 +22,7 @@
 #include "record/bpf/programs_priv.h"
 #include "record/bpf/user_pages.h"
 #include "record/files/user_files_priv.h"
+#include "stackmap/stackmap.h"
 #include "user_walk.skel.h" /* needs the types above */
 
 #ifdef __clang__
@@ -88,9 +89,15 @@ static void run_fd(const struct bpf_program *prog)
 
 static void load(void)
 {
+	const struct stackmap_opts map = { .bits = 17, .pool_bytes = 64 << 20 };
+
 	skel = user_walk_bpf__open();
 	if (!skel)
 		err(1, "open the BPF object");
+	/* room for all stacks: one that is not in the map is never known */
+	errno = -stackmap__configure(skel->obj, &map);
+	if (errno)
+		err(1, "configure the stack map");
 	skel->rodata->nr_cpus = 1;
 	skel->rodata->user_stacks = true;
 	skel->rodata->user_thread_mask = 127;
@@ -214,6 +221,9 @@ static uint64_t walk(const struct kind *k, uint64_t way, bool again)
 		climb(k, way);
 		if (skel->bss->last_end != STK_END_COMPLETE)
 			errx(1, "a stack ends with %u", skel->bss->last_end);
+		if (skel->bss->last_stack == WIRE_STACK_FULL ||
+		    skel->bss->last_stack == WIRE_STACK_NONE)
+			errx(1, "a stack is not in the stack map");
 		if (i && skel->bss->last_stack != stack)
 			errx(1, "another stack than with nothing remembered");
 		stack = skel->bss->last_stack;
