@@ -265,7 +265,7 @@ static __always_inline bool native_left(u32 event, const struct task_struct *tas
 		return !dropped;
 	*ret_old = old_way_taken(d, c);
 	if (how != NATIVE_BY_HOLE && !dropped)
-		*ret_old = old_way_of_call(event, task->pid, *ret_old, CALL_MARK_FRONT);
+		*ret_old = old_way_of_call(event, task->pid, *ret_old);
 	return *ret_old && !dropped;
 }
 

@@ -11,9 +11,9 @@
  * hits the event ends before what it interrupted goes on, so both read the same word.
  *
  * System calls are different: since 6.13 (a363d27cdbc2) a task may be preempted or interrupted
- * between the two programs, so these leave marks for each other.  If the ids of two tasks share a
- * mark, and both tasks are between two programs at the same time, one replaces the mark of the
- * other, and an event may be recorded twice.
+ * between the two programs, so the first leaves a mark for the second, which `end_call` takes away.
+ * If the ids of two tasks share a mark, and both tasks are between two programs at the same time,
+ * one replaces the mark of the other, and an event may be recorded twice.
  */
 #ifndef OLD_WAY_BPF_H
 #define OLD_WAY_BPF_H
@@ -32,11 +32,21 @@ static __always_inline bool old_way_taken(const struct event_desc *d, const stru
 	return d->flags & DESC_OLD_WAY && *(volatile u64 *)&c->old_way;
 }
 
-/* The same for both programs of a system call, of which `me` asks. */
-static __always_inline bool old_way_of_call(u32 event, u32 tid, bool taken, enum call_mark_by me)
+/* The same for both programs of a system call. */
+static __always_inline bool old_way_of_call(u32 event, u32 tid, bool taken)
 {
-	return call_mark_decide(&old_way_calls[tid & (OLD_WAY_CALLS - 1)],
-				(u64)event << 32 | tid << 1, taken, me);
+	return call_mark_decide(&old_way_calls[tid & (OLD_WAY_CALLS - 1)], event, tid, taken);
+}
+
+/* Attached to sys_enter or sys_exit after the programs of all events. */
+SEC("raw_tp")
+int end_call(void *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u32 tid = task->pid;
+
+	call_mark_end(&old_way_calls[tid & (OLD_WAY_CALLS - 1)], tid);
+	return 0;
 }
 
 /* Whether perf's program, if that is what asks, records this hit: else the front does. */
@@ -49,7 +59,7 @@ static __always_inline bool old_way_records(u32 event, const struct event_desc *
 		return true;
 	taken = old_way_taken(d, c);
 	if (d->flags & DESC_OLD_WAY && d->flags & DESC_CALL)
-		taken = old_way_of_call(event, tid, taken, CALL_MARK_RECORDER);
+		taken = old_way_of_call(event, tid, taken);
 	return taken;
 }
 

@@ -254,6 +254,9 @@ void native__choose_programs(struct programs *p, bool nested)
 	bpf_program__set_autoload(s->progs.native_user, any && p->user_stacks);
 	bpf_program__set_autoload(s->progs.calibrate_raw, any);
 	bpf_program__set_autoload(s->progs.take_old_way, checked);
+	bpf_program__set_autoload(s->progs.end_call, calls[0] || calls[1] ||
+							     kinds[NATIVE_SYS_ENTER] ||
+							     kinds[NATIVE_SYS_EXIT]);
 }
 
 /* Sets what distinguishes the copies of the front with instructions made for the event. */

@@ -190,7 +190,21 @@ static int find_program(struct programs *p, unsigned int event, struct bpf_progr
 
 /* ---- attach, switch -------------------------------------------------------------------------- */
 
-static int attach(struct programs *p, unsigned int event, const struct bpf_program *prog)
+/* After the program that records calls: the kernel calls both in the order they were attached. */
+static int attach_end_call(struct programs *p, unsigned int event)
+{
+	const struct rec_event *e = &p->opts->events->v[event];
+	bool is_exit = e->syscall_exit || !strcmp(e->name, "sys_exit");
+	struct attached *a = is_exit ? &p->sys_exit : &p->sys_enter;
+
+	if (!(p->descs[event].flags & DESC_CALL) || a->second_link >= 0)
+		return 0;
+	a->second_link = bpf_raw_tracepoint_open(is_exit ? "sys_exit" : "sys_enter",
+						 bpf_program__fd(p->skel->progs.end_call));
+	return a->second_link < 0 ? -errno : 0;
+}
+
+static int attach_recorder(struct programs *p, unsigned int event, const struct bpf_program *prog)
 {
 	const struct rec_event *e = &p->opts->events->v[event];
 	enum recorder r = recorder_of(p, event);
@@ -257,20 +271,18 @@ int old_way__take(struct programs *p, unsigned int event)
 	if (old_way__since(p, event))
 		return -EALREADY;
 	e = &p->opts->events->v[event];
-	/* before the program is attached, so that no hit that it sees began without the flag */
-	__atomic_fetch_or(&p->descs[event].flags, DESC_OLD_WAY, __ATOMIC_SEQ_CST);
 	err = stopped(p) ? -ECANCELED : find_program(p, event, &prog);
 	if (!err && stopped(p))
 		err = -ECANCELED;
-	err = err ?: attach(p, event, prog);
+	err = err ?: attach_recorder(p, event, prog) ?: attach_end_call(p, event);
 	if (err) {
-		__atomic_fetch_and(&p->descs[event].flags, ~DESC_OLD_WAY, __ATOMIC_SEQ_CST);
 		if (err != -ECANCELED)
 			log_warn("cannot let the kernel fill the records of %s:%s: %s; they stay "
 				 "those of the recorder's programs",
 				 e->system, e->name, strerror(-err));
 		return err;
 	}
+	__atomic_fetch_or(&p->descs[event].flags, DESC_OLD_WAY, __ATOMIC_SEQ_CST);
 	take_on_all(p, event);
 	return 0;
 }
