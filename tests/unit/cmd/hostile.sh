@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# hostile.sh STACKONCE TRACE_BOMBS CORPUS...: runs every reading command on the fuzzing corpus and
-# on recordings that exceed the budget, with the program as built for users.  Whatever it prints, it
-# must exit by itself, within 300 MB and 2 seconds of CPU time.
+# hostile.sh STACKONCE TRACE_BOMBS STEP CORPUS...: runs every reading command on the fuzzing corpus
+# and on recordings that exceed the budget, with the program as built for users; of these runs every
+# STEPth.  Whatever it prints, it must exit by itself, within 300 MB and 2 seconds of CPU time.
 set -u
 so=$(realpath "$1")
 make=$2
-shift 2
+step=$3
+shift 3
 dir=$(mktemp -d "${TMPDIR:-/tmp}/hostile.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/work"
@@ -71,8 +72,11 @@ LIST
 
 failed=0
 nr=0
+skip=0
 while read -r file; do
 	while read -r command; do
+		skip=$(((skip + 1) % step))
+		[ "$skip" -eq 0 ] || continue
 		case $command in
 		diff*) other=$file ;;
 		*) other= ;;
