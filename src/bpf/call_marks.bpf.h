@@ -5,8 +5,8 @@
  * between the two (see old_way.bpf.h), so what one of them saw may have changed for the other.  The
  * program that is called first decides.  If it goes the native way, it leaves a mark for the other;
  * to have taken the old way needs none, because it is final.  A third program, which is called
- * after both, takes the mark away.  Where it was not attached yet, the mark stays for the next call,
- * which both programs then record the native way.
+ * after both, takes the mark away.  If it was not attached yet, the mark stays for the next call,
+ * and both programs then record that the native way.
  */
 #ifndef CALL_MARKS_BPF_H
 #define CALL_MARKS_BPF_H

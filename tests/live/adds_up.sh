@@ -9,12 +9,12 @@ cd "$work" || exit 1
 # Causes events of all types: switches, system calls, forks, file reads and writes.
 busy()
 {
-	"$PROG/pingpong" "$(scale 30000 2000)" 0 >/dev/null &
+	"$PROG/pingpong" "$(scale 10000 2000)" 0 >/dev/null &
 	a=$!
-	"$PROG/getppid" "$(scale 200000 10000)" >/dev/null &
+	"$PROG/getppid" "$(scale 60000 10000)" >/dev/null &
 	b=$!
 	"$PROG/forktree" 3 3 20 >/dev/null
-	find /proc/[0-9]* /sys/kernel -maxdepth 2 2>/dev/null | head -n "$(scale 3000 300)" |
+	find /proc/[0-9]* /sys/kernel -maxdepth 2 2>/dev/null | head -n "$(scale 1000 300)" |
 		tr a b | wc -l >/dev/null
 	wait "$a" "$b"
 }

@@ -6,7 +6,7 @@
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
-kills=$(scale 40 8 200)
+kills=$(scale 12 8 80)
 side=$(scale 4 1)
 
 uptime_ns()

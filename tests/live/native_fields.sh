@@ -25,9 +25,9 @@ compare()
 	# shellcheck disable=SC2086
 	record_bg -a --include-self $roomy --fields native -e "$list" -o native.stk "$@"
 	native=$recorder
-	"$PROG/pingpong" "$(scale 100000 3000)"
+	"$PROG/pingpong" "$(scale 30000 3000 100000)"
 	i=0
-	while [ $i -lt "$(scale 200 8)" ]; do
+	while [ $i -lt "$(scale 60 8 200)" ]; do
 		i=$((i + 1))
 		"$PROG/sleeper" 2 >/dev/null
 		(true; false) | cat | sleep 0.001

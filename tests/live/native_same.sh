@@ -10,10 +10,10 @@ need_tracefs
 cd "$work" || exit 1
 
 cat >work.sh <<EOF
-"$PROG/pingpong" $(scale 20000 300 1000000) >/dev/null
-ping -q -i 0.01 -c $(scale 100 20 1000) 127.0.0.1 >/dev/null 2>&1
+"$PROG/pingpong" $(scale 20000 300 100000) >/dev/null
+ping -q -i 0.01 -c $(scale 100 20 200) 127.0.0.1 >/dev/null 2>&1
 i=0
-while [ \$i -lt $(scale 200 20 4000) ]; do
+while [ \$i -lt $(scale 200 20 400) ]; do
 	i=\$((i + 1))
 	"$PROG/sleeper" 2 >/dev/null
 	dd if=/dev/zero of=file bs=64k count=8 2>/dev/null
@@ -21,7 +21,7 @@ while [ \$i -lt $(scale 200 20 4000) ]; do
 	[ -z "${LIVE_VM:-}" ] || echo >/dev/console # an interrupt of a device
 done
 # NATIVE_RECORDS of each type, for docs/native-events.md: minutes to hours
-"$PROG/often" ${NATIVE_RECORDS:-$(scale 2000 100 1000000)} ${NATIVE_SECONDS:-600}
+"$PROG/often" ${NATIVE_RECORDS:-$(scale 2000 100 50000)} ${NATIVE_SECONDS:-600}
 exit 0
 EOF
 rc=0

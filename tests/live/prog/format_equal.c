@@ -540,5 +540,7 @@ int main(int argc, char **argv)
 			break;
 		err = do_cpu(argv[1], cpu);
 	}
+	if (err)
+		printf("FAIL: %s\n", strerror(-err));
 	return report() || err;
 }

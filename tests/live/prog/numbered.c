@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * numbered CALLS [AT_ONCE]: a thread on each of two CPUs makes CALLS dup(2) calls of descriptors
- * that do not exist.  The first is NUMBERED_FIRST and each is one more than the previous; there is a
- * pause after every AT_ONCE, or 1,000.  The numbers show which calls are missing from a recording,
- * and where.
+ * that do not exist.  The first is NUMBERED_FIRST and each is one more than the previous; there is
+ * a pause after every AT_ONCE, or 1,000.  The numbers show which calls are missing from a
+ * recording, and where.
  */
 #include <pthread.h>
 #include <unistd.h>
