@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs the live tests on the running kernel, natively and inside the test machines:
 #   run.sh STACKONCE PROG-DIRECTORY [TEST...]
-# Without TEST it runs all tests but those in $LIVE_WITHOUT, natively two at a time.  A test with a
-# line "# alone: WHY" runs when the others have ended, one with "# on request: WHY" only if it is
+# Without TEST it runs all tests but those in $LIVE_WITHOUT, natively two at a time.  A test with
+# a line "# alone: WHY" runs when the others have ended, one with "# on request: WHY" only if it is
 # named.  LIVE_ALL=1 selects the long variants, LIVE_STRESS=1 adds a load beside the tests.
 # $LIVE_OUT receives results (NAME, RESULT, PASSED, FAILED, SKIPPED, SECONDS separated by tabs),
 # skips, and a NAME.log for each test.
@@ -181,12 +181,13 @@ alone()
 	done
 }
 
-# not_alone TEST...: prints the other ones.
+# not_alone TEST...: prints the other ones, first those that may take longest.
 not_alone()
 {
 	for test; do
-		grep -qs '^# alone: ' "$LIVE/$test.sh" || echo "$test"
-	done
+		grep -qs '^# alone: ' "$LIVE/$test.sh" ||
+			echo "$(grep -qs '^# timeout: ' "$LIVE/$test.sh"; echo $?) $test"
+	done | sort -s -n -k 1,1 | cut -d ' ' -f 2
 }
 
 end()
