@@ -78,7 +78,7 @@ boot()
 	started=$(date +%s)
 	echo "== live tests in a machine with Linux $2 ($name)"
 	qemu "$2" "$3" -monitor none -serial "file:$dir/console" \
-		-serial "file:$dir/archive" </dev/null >"$dir/qemu.log" 2>&1 &
+		-serial "file:$dir/archive" -serial null </dev/null >"$dir/qemu.log" 2>&1 &
 	machine=$!
 	echo "$machine" >"$dir/pid"
 	watch_machine "$machine" "$dir" "$limit"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * native_same [--spoil EVENT] COMMAND...: while the command runs, fills the record of every native
- * event that this kernel has from its arguments and compares it with the kernel's.  Prints a line
- * per event: its name, how many records agreed, differed, changed meanwhile, were unavailable, and
- * missed the other one.  Exits with 1 if records differed, as those of a spoilt event must.  The
- * programs are those of the recorder's own check.
+ * native_same [--spoil EVENT] [--only EVENT,...] COMMAND...: while the command runs, fills the
+ * record of every native event that this kernel has, or of these, from its arguments and compares
+ * it with the kernel's.  Prints a line per event: its name, how many records agreed, differed,
+ * changed meanwhile, were unavailable, and missed the other one.  Exits with 1 if records differed,
+ * as those of a spoilt event must.  The programs are those of the recorder's own check.
  */
 #include <err.h>
 #include <stdio.h>
@@ -42,6 +42,7 @@ static struct btf *types;
 static struct native_check *checks; /* by event, in memory of the kernel */
 static uint64_t pages;
 static const char *spoilt; /* the event whose second argument is taken for its first */
+static const char *only; /* names of events, separated by commas; NULL: all */
 
 /* Loads the second program of the check of this event. */
 static int load_front(const struct native_code *code, uint32_t event)
@@ -80,6 +81,16 @@ static void spoil(struct native_code *code)
 		if (code->insns[i].code == (BPF_LDX | BPF_MEM | BPF_DW) &&
 		    code->insns[i].src_reg == BPF_REG_9 && code->insns[i].off == 8)
 			code->insns[i].off = 0;
+}
+
+static bool is_wanted(const char *event)
+{
+	size_t len = strlen(event);
+	const char *p = only;
+
+	while (p && !(!strncmp(p, event, len) && (!p[len] || p[len] == ',')))
+		p = (p = strchr(p, ',')) ? p + 1 : NULL;
+	return !only || p;
 }
 
 /* Prepares an event; false: the kernel does not have it, or its records cannot be filled. */
@@ -220,19 +231,16 @@ int main(int argc, char **argv)
 	uint32_t nr = 0, i;
 	uint64_t differed = 0;
 
-	if (argc > 3 && !strcmp(argv[1], "--spoil")) {
-		spoilt = argv[2];
-		argv += 2;
-		argc -= 2;
-	}
+	for (; argc > 3 && !strncmp(argv[1], "--", 2); argv += 2, argc -= 2)
+		*(strcmp(argv[1], "--spoil") ? &only : &spoilt) = argv[2];
 	if (argc < 2)
-		errx(2, "usage: native_same [--spoil EVENT] COMMAND...");
+		errx(2, "usage: native_same [--spoil EVENT] [--only EVENT,...] COMMAND...");
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	load_programs();
 	if (native_pages__find(types, &pages))
 		printf("# the address of the first struct page is unknown\n");
 	for (i = 0; (e = native_rows__get(i)); last = e, i++) {
-		if (last && !strcmp(last->event, e->event))
+		if ((last && !strcmp(last->event, e->event)) || !is_wanted(e->event))
 			continue;
 		events[nr].e = e;
 		if (nr < MAX_CHECKS && begin(&events[nr], nr))

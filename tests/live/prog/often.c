@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * often [ROUNDS [SECONDS]]: makes the events whose records programs can fill happen, most of them
- * once in each of ROUNDS rounds, for at most SECONDS seconds.  What is cheap is done more often.
+ * often [ROUNDS [SECONDS [KIND...]]]: makes the events whose records programs can fill happen, most
+ * of them once in each of ROUNDS rounds, for at most SECONDS seconds.  What is cheap is done more
+ * often.  Of all kinds, or of these only.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -21,6 +24,20 @@
 #define PACKETS 16 /* of a round */
 #define NAPS 4
 #define TIMERS 8 /* that are set and never expire */
+#define WAITS 64 /* of a task that has no children */
+#define SENDS 16
+#define LINE "/dev/ttyS2" /* a serial line to nobody, in test machines */
+
+static const char *const *kinds; /* ends with NULL */
+
+static bool wanted(const char *kind)
+{
+	unsigned int i;
+
+	for (i = 0; kinds[i] && strcmp(kinds[i], kind); i++)
+		;
+	return kinds[i] || !kinds[0];
+}
 
 /* A socket of UDP that is connected to itself. */
 static int own_socket(void)
@@ -116,6 +133,38 @@ static void files(void)
 	close(tcp);
 }
 
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+static void thread(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, nothing, NULL) || pthread_join(t, NULL))
+		errx(1, "a thread");
+}
+
+static void waits(void)
+{
+	int i;
+
+	for (i = 0; i < WAITS; i++)
+		if (waitpid(-1, NULL, 0) != -1)
+			errx(1, "there is a child");
+}
+
+/* The line interrupts when it has sent what it was given. */
+static void sends(int line)
+{
+	int i;
+
+	for (i = 0; i < SENDS && line >= 0; i++)
+		if (write(line, "", 1) != 1)
+			err(1, LINE);
+}
+
 static void child(void)
 {
 	pid_t pid = vfork();
@@ -129,7 +178,7 @@ static void child(void)
 static void work(unsigned long rounds, uint64_t end)
 {
 	int udp = own_socket(), zero = open("/dev/zero", O_RDONLY);
-	int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+	int timer = timerfd_create(CLOCK_MONOTONIC, 0), line = open(LINE, O_WRONLY | O_NOCTTY);
 	unsigned long i;
 	char *pages;
 
@@ -139,12 +188,24 @@ static void work(unsigned long rounds, uint64_t end)
 		err(1, "memory");
 	prctl(PR_SET_TIMERSLACK, 1);
 	for (i = 0; i < rounds && now_ns() < end; i++) {
-		packets(udp);
-		faults(pages, i, zero);
-		files();
-		naps();
-		timers(timer);
-		child();
+		if (wanted("waits"))
+			waits();
+		if (wanted("packets"))
+			packets(udp);
+		if (wanted("faults"))
+			faults(pages, i, zero);
+		if (wanted("files"))
+			files();
+		if (wanted("naps"))
+			naps();
+		if (wanted("timers"))
+			timers(timer);
+		if (wanted("sends"))
+			sends(line);
+		if (wanted("threads"))
+			thread();
+		if (wanted("children"))
+			child();
 	}
 	_exit(0);
 }
@@ -170,8 +231,9 @@ int main(int argc, char **argv)
 	pid_t workers[WORKERS], others[SLEEPERS + 1];
 	int status, rc = 0;
 
+	kinds = (const char *const *)argv + (argc < 3 ? argc : 3);
 	for (i = 0; i <= SLEEPERS; i++) {
-		others[i] = start();
+		others[i] = wanted(i ? "sleepers" : "reads") ? start() : -1;
 		if (others[i])
 			continue;
 		if (i)
@@ -186,6 +248,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < WORKERS; i++)
 		rc |= waitpid(workers[i], &status, 0) != workers[i] || status;
 	for (i = 0; i <= SLEEPERS; i++)
-		kill(others[i], SIGKILL);
+		if (others[i] > 0)
+			kill(others[i], SIGKILL);
 	return rc;
 }
