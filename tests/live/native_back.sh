@@ -136,7 +136,7 @@ runs=$(grep -c '^events ' record.out)
 until_back 3 "{ '$PROG/pingpong' $(scale 5000 300); ping -q -i 0.01 -c 10 127.0.0.1; } >/dev/null"
 WAY_BACK='sched:sched_switch 1000 irq:softirq_entry 300 irq:softirq_exit 1'
 ls /proc/1/task >init.tids
-for first in $(scale perf 'front perf' 'front perf'); do
+for first in $(scale perf perf 'front perf'); do
 	other=
 	[ $first = front ] ||
 		before_front sched:sched_switch,irq:softirq_entry,irq:softirq_exit
