@@ -28,8 +28,8 @@ struct attached {
 	struct bpf_link *link; /* of the recorder; NULL: a native event */
 	int count_prog, count_link; /* descriptors of the counter or of the front, or -1 */
 	uint64_t misses_before, misses; /* of the counter: before arming, since then */
-	int second_prog,
-		second_link; /* of a native event's second front; a link of `end_call`; or -1 */
+	/* of a native event's second front; the link of all calls is that of `end_call`; or -1 */
+	int second_prog, second_link;
 	uint64_t second_before, second_misses;
 	bool no_counter; /* a function probe without a counter */
 };
