@@ -38,8 +38,8 @@ jq -r 'select(.type == "stack") |
 sed 's/^  \[[0-9]*\] //; s/+0x[0-9a-f]*\/0x[0-9a-f]*$//' names >names_text
 same names_text json_text "JSON"
 generation=$(sed -n 's/^generation: //p' stat)
-jq -e -s --arg r "$(cat release)" --arg b "$(cat boot_id)" --argjson g "$generation" '
-	.[0] | .type == "map" and .release == $r and .boot_id == $b and .generation == $g
+jq -e -s --arg r "$(cat release)" --argjson g "$generation" '
+	.[0] | .type == "map" and .release == $r and .generation == $g
 	' json >json_map ||
 	fail "the first object does not identify the kernel: $(head -n 1 json)"
 "$tool" --top 5 stack_map_bin | sed -n 's/^stack_id.*\[ref \([0-9]*\),.*/\1/p' >top

@@ -43,7 +43,6 @@ done
 cat /proc/kallsyms >"$OUT/kallsyms"
 cat stack_map_stat >"$OUT/stat"
 uname -r >"$OUT/release"
-cat /proc/sys/kernel/random/boot_id >"$OUT/boot_id"
 rmmod brd
 grep -q '\[brd\]$' "$OUT/stack_map" || fail "no stack goes through the module"
 note "$(grep -c '^stack_id' "$OUT/stack_map") stacks," \

@@ -8,7 +8,7 @@
  * resolved by its stack map, are compared frame by frame with the full stacks of B, and the map is
  * searched for duplicates.
  *
- *   -r  other threads reset the map and read its files all the time: ids are right or stale
+ *   -r  other threads reset the map and read its files all the time: ids are right
  *   -k  the map is not reset between rounds
  *   -c  fails unless both threads stored the same stack at the same time, once at least
  *   -a  events of all tasks, not only of these threads
@@ -378,6 +378,9 @@ static void judge(void)
 	bin_map__free(&map);
 }
 
+/* A reset clears the ring buffer, too: not between a round and its judgement. */
+static pthread_mutex_t judging = PTHREAD_MUTEX_INITIALIZER;
+
 static void *resetter(void *arg)
 {
 	char path[128];
@@ -389,12 +392,14 @@ static void *resetter(void *arg)
 	if (fd < 0)
 		err(1, "%s", path);
 	while (!atomic_load(&stop)) {
+		pthread_mutex_lock(&judging);
 		if (write(fd, "0", 1) == 1)
 			__atomic_fetch_add(&total.resets, 1, __ATOMIC_RELAXED);
 		else if (errno == EBUSY)
 			__atomic_fetch_add(&total.refused, 1, __ATOMIC_RELAXED);
 		else
 			err(1, "write to %s", path);
+		pthread_mutex_unlock(&judging);
 		usleep(500);
 	}
 	close(fd);
@@ -458,16 +463,20 @@ static void one_round(void)
 {
 	if (!keep && !others)
 		put_text(dir_a, "stack_map", "0");
+	if (others)
+		usleep(3000);
 	map_counts__load(&before);
 	/* Both instances start and stop with the same event, as no other task is recorded. */
 	put_text(dir_b, "tracing_on", "1");
 	put_text(dir_a, "tracing_on", "1");
 	pthread_barrier_wait(&begin);
 	pthread_barrier_wait(&end);
+	pthread_mutex_lock(&judging);
 	put_text(dir_a, "tracing_on", "0");
 	put_text(dir_b, "tracing_on", "0");
 	settle();
 	judge();
+	pthread_mutex_unlock(&judging);
 }
 
 int main(int argc, char **argv)
@@ -547,6 +556,8 @@ int main(int argc, char **argv)
 		wrong("too many events are in only one instance");
 	if (others && (!total.resets || !total.refused || !total.reads))
 		wrong("no reset or read happened");
+	if (others && total.stale)
+		wrong("ids in the ring buffer whose stacks are gone");
 	if (require_races && !total.races)
 		wrong("the two CPUs never stored a stack at the same time");
 	if (others)

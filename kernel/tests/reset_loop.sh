@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The map is reset repeatedly while it is filled and all its files are read: an id is right or
-# stale, and never that of another stack.
+# The map is reset repeatedly between rounds and refuses it while it is filled, all its files are
+# read meanwhile: every id in the ring buffer is right.
 # needs: variant=all smp=2 accel=multi mem=1024
 # timeout: 600
 . "$TESTS/lib.sh"

@@ -272,8 +272,8 @@ static inline void bin_map__load(struct bin_map *map, const char *dir, const cha
 	uint32_t head[4];
 
 	map->bytes = get_file(dir, file, &size);
-	if (size < 16 || get_u32(map->bytes) != 0x464d5342 || get_u32(map->bytes + 4) != 2)
-		errx(1, "%s: not FSMB 2", file);
+	if (size < 16 || get_u32(map->bytes) != 0x46534d42 || get_u32(map->bytes + 4) != 1)
+		errx(1, "%s: not FSMB 1", file);
 	map->nr = get_u32(map->bytes + 8);
 	map->generation = get_u32(map->bytes + 12);
 	map->stacks = calloc(map->nr + 1u, sizeof(*map->stacks));

@@ -29,7 +29,7 @@ awk '$3 == "none" { exit 1 } $2 != c { c = $2; n = 0 } { n++ } n <= 3 { print n,
 	"$OUT/frames-threads" | sort -u >"$OUT/inner" || fail "a thread without frames"
 [ "$(wc -l <"$OUT/inner")" = 3 ] || fail "inner frames differ"
 
-# Exec and exit: the program that requested the stack is gone.
+# Exec: the program that requested the stack is gone.  Exit: it is still there.
 echo >"$i/trace"
 echo 1 >"$i/events/syscalls/sys_enter_execve/enable"
 echo 1 >"$i/events/syscalls/sys_enter_exit_group/enable"
@@ -42,7 +42,19 @@ frames_of "$OUT/t" >"$OUT/frames-exec"
 [ "$(wc -l <"$OUT/frames-exec")" = 2 ] || fail "exec: not two stacks"
 sed 's/sys_exit_group(/sys_getppid(/' "$OUT/trace-exec" >"$OUT/t"
 frames_of "$OUT/t" >"$OUT/frames-exit"
-[ "$(awk '{ print $3 }' "$OUT/frames-exit")" = none ] || fail "exit: $(cat "$OUT/frames-exit")"
+[ "$(awk '{ print $3 }' "$OUT/frames-exit" | sort -u)" = frame ] ||
+	fail "exit: $(cat "$OUT/frames-exit")"
+
+# A thread that exits has its frames, and so has what it called.
+echo >"$i/trace"
+echo 1 >"$i/events/syscalls/sys_enter_exit/enable"
+"$prog" thread_exit || fail "thread_exit"
+echo 0 >"$i/events/enable"
+cat "$i/trace" >"$OUT/trace-thread"
+sed 's/sys_exit(/sys_getppid(/' "$OUT/trace-thread" >"$OUT/t"
+frames_of "$OUT/t" >"$OUT/frames-thread"
+[ "$(grep -c ' frame ' "$OUT/frames-thread")" -ge 4 ] ||
+	fail "exit of a thread: $(cat "$OUT/frames-thread")"
 
 # The instance is removed while eight tasks with a request sleep; a new one takes its place.
 echo 1 >"$i/events/syscalls/sys_enter_clock_nanosleep/enable"

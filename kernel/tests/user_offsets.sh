@@ -33,6 +33,9 @@ grep -q '^successes: 4$' "$OUT/stat" || fail "$(grep successes "$OUT/stat")"
 # The file event comes before the stack that refers to it.
 awk '/file_map: / { seen = 1 } /<user stack unwind>/ && !seen { exit 1 }' "$OUT/trace" ||
 	fail "stack before its file"
+# What the task was doing, not what is done to write the event.
+! grep '<user stack unwind>\|file_map: ' "$OUT/trace" | grep -v '\] [^ ]\{3\}[.]' ||
+	fail "preemption is off in an event that a task writes on its way back"
 rmdir "$i" || fail "rmdir"
 
 # The text is mapped a second time, at another address.

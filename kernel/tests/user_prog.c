@@ -11,7 +11,9 @@
  *   user_prog hostile KIND   getppid with an invalid frame pointer
  *   user_prog many N         getppid N times, each with its own return address, in no file
  *   user_prog threads T N    T threads, each of which calls getppid N times
- *   user_prog fork | exec | exit | sleep SECONDS | spin SECONDS
+ *   user_prog files N UID    getppid from N files in memory, as that user
+ *   user_prog entries        where the functions of the chain begin, "entry OFFSET", outermost first
+ *   user_prog fork | exec | exit | thread_exit | sleep SECONDS | spin SECONDS
  *
  * Frames are printed as "frame OFFSET", innermost first, OFFSET as the kernel prints it.
  */
@@ -308,6 +310,67 @@ static int run_many(int times)
 	return 0;
 }
 
+/* push %rbp; mov %rsp, %rbp; mov $SYS_getppid, %eax; syscall; pop %rbp; ret */
+static const unsigned char stub[] = { 0x55, 0x48, 0x89, 0xe5, 0xb8, SYS_getppid, 0,
+				      0,    0,	  0x0f, 0x05, 0x5d, 0xc3 };
+
+static int run_files(int files, int uid)
+{
+	char name[32];
+	void *code;
+	int fd;
+
+	if (uid && setresuid(uid, uid, uid))
+		return 1;
+	for (int i = 0; i < files; i++) {
+		snprintf(name, sizeof(name), "user_prog.%d", i);
+		fd = memfd_create(name, MFD_CLOEXEC);
+		if (fd < 0 || write(fd, stub, sizeof(stub)) != sizeof(stub))
+			return 1;
+		code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		if (code == MAP_FAILED)
+			return 1;
+		((void (*)(void))code)();
+		munmap(code, 4096);
+		close(fd);
+	}
+	return 0;
+}
+
+static int print_entries(void)
+{
+	void (*functions[])(struct truth *) = { one, two, three, leaf };
+	uintptr_t offset;
+	char path[4096];
+
+	for (int i = 0; i < 4; i++) {
+		if (!offset_of((uintptr_t)functions[i], &offset, path))
+			return 1;
+		printf("entry %lx\n", offset);
+	}
+	return 0;
+}
+
+/* A thread that ends from inside of the chain, while the process goes on. */
+static void *ending_thread(void *arg)
+{
+	struct truth t = { .call = SYS_exit };
+
+	(void)arg;
+	two(&t);
+	return NULL;
+}
+
+static int run_thread_exit(void)
+{
+	pthread_t id;
+
+	if (pthread_create(&id, NULL, ending_thread, NULL))
+		return 1;
+	usleep(300000);
+	return 0;
+}
+
 static int thread_times;
 
 static void *thread(void *arg)
@@ -406,6 +469,12 @@ int main(int argc, char **argv)
 		return run_many(n);
 	if (!strcmp(what, "threads"))
 		return run_threads(n, argc > 3 ? atoi(argv[3]) : 1);
+	if (!strcmp(what, "files"))
+		return run_files(n, argc > 3 ? atoi(argv[3]) : 0);
+	if (!strcmp(what, "entries"))
+		return print_entries();
+	if (!strcmp(what, "thread_exit"))
+		return run_thread_exit();
 	if (!strcmp(what, "fork"))
 		return run_fork();
 	if (!strcmp(what, "spin"))
