@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
+# needs: variant=all smp=2
+# timeout: 300
+# The options are switched in all orders while tasks are traced: nothing is torn, each cookie has at
+# most one stack, and at the end the memory of the maps is given back.
+# shellcheck source=kernel/tests/libuser.sh
+. "$TESTS/libuser.sh"
+
+# Areas of memory that belong to stack maps
+areas()
+{
+	grep -c 'stackmap_alloc' /proc/vmallocinfo || true
+}
+
+before=$(areas)
+user_instance toggle
+echo 8192 >"$i/buffer_size_kb"
+[ "$(areas)" -gt "$before" ] || fail "a map takes no memory"
+echo 1 >"$i/events/syscalls/enable"
+echo 1 >"$i/events/sched/enable"
+"$prog" spin 12 &
+one=$!
+"$prog" spin 12 &
+two=$!
+rounds=0
+while kill -0 "$one" 2>/dev/null && [ $rounds -lt 60 ]; do
+	for o in stackmap userstacktrace stacktrace overwrite stackmap userstacktrace; do
+		v=$(cat "$i/options/$o")
+		echo $((1 - v)) >"$i/options/$o" || fail "option $o"
+	done
+	case $((rounds % 3)) in
+	0)
+		echo 0 >"$i/tracing_on"
+		echo 0 >"$i/stack_map" || fail "reset"
+		echo 1 >"$i/tracing_on"
+		;;
+	1) echo 1 >"$i/file_map" 2>/dev/null ;;
+	esac
+	rounds=$((rounds + 1))
+done
+echo 0 >"$i/events/enable"
+kill "$one" "$two" 2>/dev/null
+wait
+echo 0 >"$i/tracing_on"
+cat "$i/trace" >"$OUT/trace"
+sed -n 's/^cookie=\([0-9a-f]*\)$/\1/p' "$OUT/trace" | sort | uniq -d >"$OUT/twice"
+[ ! -s "$OUT/twice" ] || fail "two user stacks of $(head -n 1 "$OUT/twice")"
+[ "$rounds" -ge 5 ] || fail "only $rounds rounds"
+
+for o in stackmap userstacktrace stacktrace; do
+	echo 0 >"$i/options/$o"
+done
+[ "$(areas)" -gt "$before" ] || fail "the maps are gone while there are ids"
+echo >"$i/trace"
+echo 0 >"$i/stack_map" || fail "reset"
+[ "$(areas)" = "$before" ] || fail "$(areas) areas of memory, $before before"
+# and they come again
+echo 1 >"$i/options/stackmap"
+echo 1 >"$i/options/userstacktrace"
+echo 1 >"$i/options/stacktrace"
+getppid_on
+"$prog" chain 2 >"$OUT/said" || fail "chain"
+getppid_off
+cat "$i/trace" >"$OUT/trace-again"
+frames_of "$OUT/trace-again" >"$OUT/frames-again"
+compare_chain "$OUT/said" "$OUT/frames-again"
+rmdir "$i" || fail "rmdir"
+echo "# $rounds rounds of switching"
