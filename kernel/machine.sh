@@ -351,8 +351,8 @@ plan()
 boot_name()
 {
 	boots=$((boots + 1))
-	[ "$last" = "$1" ] || boots=1
-	last=$1
+	[ "$booted" = "$1" ] || boots=1
+	booted=$1
 	name=$1
 	[ "$boots" -eq 1 ] || name=$1-$boots
 }
@@ -361,7 +361,7 @@ boot_name()
 run_plan()
 {
 	boots=0
-	last=
+	booted=
 	cut -f 1 "$1" | awk '!seen[$0]++' >"$1.machines"
 	while read -r machine_name <&3; do
 		boot_name "${machine_name%%|*}"
