@@ -28,14 +28,22 @@ for h in "$old" "$new"; do
 	[ "$(path_of "$h" "$OUT/trace-new" | cut -d' ' -f1)" = "$d/p" ] || fail "path of $h"
 done
 
-# Unlinked while it runs.
+# Unlinked while it runs: it sleeps until the event of its way back is on.
 cp "$prog" "$d/gone"
-"$d/gone" sleep 1 &
+"$d/gone" sleep 600 &
 pid=$!
+n=0
+until [ "$(readlink "/proc/$pid/exe")" = "$d/gone" ] &&
+	grep -q '^State:.S' "/proc/$pid/status"; do
+	n=$((n + 1))
+	[ "$n" -lt 600 ] || fail "no sleeper"
+	usleep 100000
+done
 usleep 200000
 rm "$d/gone"
 "$prog" chain >/dev/null
 echo 1 >"$i/events/syscalls/sys_exit_clock_nanosleep/enable"
+kill "$pid"
 wait "$pid"
 echo 0 >"$i/events/syscalls/sys_exit_clock_nanosleep/enable"
 cat "$i/file_map" >"$OUT/file_map"
