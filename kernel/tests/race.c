@@ -266,6 +266,22 @@ static struct context *context_of(struct context *contexts, const struct event *
 	errx(1, "more than %u tasks", CONTEXTS);
 }
 
+/*
+ * Was tracing switched off between the event and its stack?  Then only what interrupted it follows,
+ * which may be many events if the CPU was stopped for a while.
+ */
+static bool lost_its_stack(const struct list *list, const struct event *event)
+{
+	const uint8_t level = event->record[2] & FLAGS_LEVEL;
+
+	if (event->has_stack)
+		return false;
+	for (const struct event *at = event + 1; at < list->events + list->nr; at++)
+		if ((at->record[2] & FLAGS_LEVEL) == level)
+			return false;
+	return true;
+}
+
 static void compare_two(const struct event *a, const struct event *b, bool at_edge)
 {
 	total.stale += a->stack.stale;
@@ -304,6 +320,9 @@ static void compare(const struct list *a, const struct list *b)
 			continue;
 		}
 		context = context_of(contexts, &b->events[j]);
+		if (context->event)
+			context->at_edge |= lost_its_stack(a, context->event) ||
+					    lost_its_stack(b, &b->events[j]);
 		if (context->event && same_event(context->event, &b->events[j])) {
 			compare_two(context->event, &b->events[j], context->at_edge);
 			context->event = NULL;
