@@ -26,7 +26,8 @@ dir=$tracefs/instances/modules
 events "$dir" kmem/mm_page_alloc kmem/kmem_cache_alloc
 through_module "$OUT/first"
 cp "$dir/stack_map" "$OUT/map-gone"
-[ "$(grep -c ' 0x[0-9a-f]* \[brd, unloaded\]$' "$OUT/map-gone")" = "$(wc -l <"$OUT/first.frames")" ] ||
+[ "$(grep -c ' 0x[0-9a-f]* \[brd, unloaded\]$' "$OUT/map-gone")" = \
+	"$(wc -l <"$OUT/first.frames")" ] ||
 	fail "frames of the module that is gone"
 ! grep -q '\[brd\]$' "$OUT/map-gone" || fail "a frame in a module that is gone"
 

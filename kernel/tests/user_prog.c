@@ -12,7 +12,7 @@
  *   user_prog many N         getppid N times, each with its own return address, in no file
  *   user_prog threads T N    T threads, each of which calls getppid N times
  *   user_prog files N UID    getppid from N files in memory, as that user
- *   user_prog entries        where the functions of the chain begin, "entry OFFSET", outermost first
+ *   user_prog entries        where functions of the chain begin, "entry OFFSET", outermost first
  *   user_prog fork | exec | exit | thread_exit | sleep SECONDS | spin SECONDS
  *
  * Frames are printed as "frame OFFSET", innermost first, OFFSET as the kernel prints it.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: variant=all smp=2
-# Tasks that are in the kernel when tracing is switched off: their stacks are taken from outside, and
-# have the frames that the program prints.
+# Tasks that are in the kernel when tracing is switched off: their stacks are taken from outside,
+# and have the frames that the program prints.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
