@@ -158,15 +158,15 @@ uint64_t native__taken(const struct programs *p, unsigned int event, unsigned in
 	return __atomic_load_n(&p->hits[event * p->nr_cpus + cpu].taken, __ATOMIC_ACQUIRE);
 }
 
-/* Of system calls. */
-static bool is_exit(const struct programs *p, unsigned int event)
+bool native__is_exit(const struct programs *p, unsigned int event)
 {
 	return native__kind(p, event) == NATIVE_SYS_EXIT || p->opts->events->v[event].syscall_exit;
 }
 
 unsigned int native__check(const struct programs *p, unsigned int event)
 {
-	return native__kind(p, event) == NATIVE_FILLED ? event : p->nr_events + is_exit(p, event);
+	return native__kind(p, event) == NATIVE_FILLED ? event :
+							 p->nr_events + native__is_exit(p, event);
 }
 
 void native__masks(const struct programs *p, unsigned int event, struct native_check *ret_check)
@@ -175,7 +175,7 @@ void native__masks(const struct programs *p, unsigned int event, struct native_c
 		native_masks__make(p->native[event].code.event, p->opts->events->v[event].fmt,
 				   ret_check);
 	else
-		native_masks__make_call(is_exit(p, event), ret_check);
+		native_masks__make_call(native__is_exit(p, event), ret_check);
 }
 
 static void size_maps(struct programs *p)
@@ -222,7 +222,7 @@ int native__choose(struct programs *p)
 void native__choose_programs(struct programs *p, bool nested)
 {
 	bool kinds[NATIVE_CALL + 1] = { 0 }, calls[2] = { 0 }, filtered = false;
-	bool checked = false, any;
+	bool checked = false, any, entries, exits;
 	struct record_bpf *s = p->skel;
 	unsigned int i;
 
@@ -237,6 +237,8 @@ void native__choose_programs(struct programs *p, bool nested)
 		calls[e->syscall_exit] |= kind == NATIVE_CALL;
 		filtered |= e->prog != NULL;
 	}
+	entries = calls[0] || kinds[NATIVE_SYS_ENTER];
+	exits = calls[1] || kinds[NATIVE_SYS_EXIT];
 	any = nested || checked || kinds[NATIVE_BESIDE];
 	bpf_program__set_autoload(s->progs.native, kinds[NATIVE_FILLED] || kinds[NATIVE_BESIDE]);
 	bpf_program__set_autoload(s->progs.native_sys_enter, kinds[NATIVE_SYS_ENTER]);
@@ -246,17 +248,15 @@ void native__choose_programs(struct programs *p, bool nested)
 	bpf_program__set_autoload(s->progs.check_kernel, checked);
 	bpf_program__set_autoload(s->progs.check_compare, checked);
 	bpf_program__set_autoload(s->progs.check_front, kinds[NATIVE_FILLED]);
-	bpf_program__set_autoload(s->progs.check_sys_enter, kinds[NATIVE_SYS_ENTER] || calls[0]);
-	bpf_program__set_autoload(s->progs.check_sys_exit, kinds[NATIVE_SYS_EXIT] || calls[1]);
+	bpf_program__set_autoload(s->progs.check_sys_enter, entries);
+	bpf_program__set_autoload(s->progs.check_sys_exit, exits);
 	bpf_program__set_autoload(s->progs.native_filter, filtered);
 	bpf_program__set_autoload(s->progs.native_end, any);
 	bpf_program__set_autoload(s->progs.native_slow, any && p->opts->kernel_stacks);
 	bpf_program__set_autoload(s->progs.native_user, any && p->user_stacks);
 	bpf_program__set_autoload(s->progs.calibrate_raw, any);
 	bpf_program__set_autoload(s->progs.take_old_way, checked);
-	bpf_program__set_autoload(s->progs.end_call, calls[0] || calls[1] ||
-							     kinds[NATIVE_SYS_ENTER] ||
-							     kinds[NATIVE_SYS_EXIT]);
+	bpf_program__set_autoload(s->progs.end_call, entries || exits);
 }
 
 /* Sets what distinguishes the copies of the front with instructions made for the event. */
@@ -297,7 +297,8 @@ int native__load_check(const struct programs *p, unsigned int event)
 {
 	const struct native_front *f = &p->native[event];
 	const struct bpf_program *check = f->kind == NATIVE_FILLED ? p->skel->progs.check_front :
-					  is_exit(p, event)	   ? p->skel->progs.check_sys_exit :
+					  native__is_exit(p, event) ?
+								     p->skel->progs.check_sys_exit :
 								     p->skel->progs.check_sys_enter;
 	_cleanup_free_ struct bpf_insn *insns = NULL;
 	size_t nr = bpf_program__insn_cnt(check);

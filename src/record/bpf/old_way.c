@@ -193,8 +193,7 @@ static int find_program(struct programs *p, unsigned int event, struct bpf_progr
 /* After the program that records calls: the kernel calls both in the order they were attached. */
 static int attach_end_call(struct programs *p, unsigned int event)
 {
-	const struct rec_event *e = &p->opts->events->v[event];
-	bool is_exit = e->syscall_exit || !strcmp(e->name, "sys_exit");
+	bool is_exit = native__is_exit(p, event);
 	struct attached *a = is_exit ? &p->sys_exit : &p->sys_enter;
 
 	if (!(p->descs[event].flags & DESC_CALL) || a->second_link >= 0)

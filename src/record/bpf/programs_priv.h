@@ -138,6 +138,8 @@ bool native__has_second(const struct programs *p, unsigned int event);
 uint64_t native__taken(const struct programs *p, unsigned int event, unsigned int cpu);
 /* Loads a front of the event; returns its descriptor or a negative errno. */
 int native__load_front(const struct programs *p, unsigned int event, enum wire_role role);
+/* Whether an event of a system call, or of all, is that of its exit. */
+bool native__is_exit(const struct programs *p, unsigned int event);
 /*
  * The check of a native event's records in `native_checks`: its own, or that of all entries or
  * exits of system calls.
