@@ -26,7 +26,7 @@
 #define TIMERS 8 /* that are set and never expire */
 #define WAITS 64 /* of a task that has no children */
 #define SENDS 16
-#define LINE "/dev/ttyS2" /* a serial line to nobody, in test machines */
+#define LINE "/dev/ttyS2" /* serial port of the test machines; nothing reads it */
 
 static const char *const *kinds; /* ends with NULL */
 

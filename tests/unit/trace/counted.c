@@ -34,7 +34,7 @@ struct sums {
 struct wanted {
 	uint64_t from, to;
 	uint32_t cpus, types; /* every nth; 0: all */
-	bool counted, library; /* the library selects, not the caller */
+	bool counted, by_reader; /* the reader selects, not the caller */
 };
 
 static uint32_t hash(const char *s)
@@ -122,16 +122,16 @@ static void read_all(struct stk_reader *r, struct wanted *w, struct sums *s)
 	const struct stk_event *e;
 	uint64_t count = 1;
 
-	if (w->library && stk_reader__select(r, &select))
+	if (w->by_reader && stk_reader__select(r, &select))
 		errx(1, "the selection was refused");
 	for (;;) {
 		s->end = w->counted ? stk_reader__next_counted(r, &e, &count) :
 				      stk_reader__next(r, &e);
 		if (s->end != 1)
 			break;
-		if (w->library && !is_wanted(w, e))
+		if (w->by_reader && !is_wanted(w, e))
 			errx(1, "an event was returned that is not selected");
-		if (w->library || is_wanted(w, e))
+		if (w->by_reader || is_wanted(w, e))
 			add(s, e, count);
 	}
 	if ((w->counted ? stk_reader__next(r, &e) : stk_reader__next_counted(r, &e, &count)) !=
@@ -213,9 +213,9 @@ static void check(const char *path, bool piped, struct wanted w, struct sums *re
 	struct wanted how = w;
 	struct sums other;
 
-	how.library = how.counted = false;
+	how.by_reader = how.counted = false;
 	*ret_events = read_path(path, piped, how);
-	how.library = true;
+	how.by_reader = true;
 	other = read_path(path, piped, how);
 	compare(path, piped ? "selected events from a pipe" : "selected events", ret_events,
 		&other);
