@@ -35,7 +35,7 @@ static __noinline int loop_nothing(struct bpf_raw_tracepoint_args *ctx)
 
 static __noinline int loop_event(struct bpf_raw_tracepoint_args *ctx)
 {
-	return native_begin(ctx, 0, NATIVE_IRQS_ON, NULL, NATIVE_ENTER);
+	return native_begin(ctx, 0, NATIVE_IRQS_ON, NATIVE_ENTER);
 }
 
 /* Returns the ns of LOOP_EVENTS events. */

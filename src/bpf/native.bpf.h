@@ -35,8 +35,12 @@
  * already.  The second must not record what the first has seen.  One word for each level of
  * interrupts is enough to know that, because only higher levels can come between the two calls; a
  * hit within the first front itself has the level of that, but another context, and leaves the word
- * alone.  So the kernel's counts of skipped calls say what both missed: those of the first front
- * less what the second has taken, and no more than those of the second.
+ * alone.  Where the second is skipped, the word stays, and a later hit may have the same context.
+ * So the first clears the words of higher levels, which no hit is using at that moment.
+ *
+ * The kernel's counts of skipped calls say what both missed: those of the first front less what the
+ * second has taken, and no more than those of the second.  The second counts what it takes also
+ * while the recording is not armed, as the kernel does.
  */
 ARRAY_MMAPABLE(native_hits, 1, struct native_hits); /* event * nr_cpus + cpu */
 
@@ -50,22 +54,26 @@ static __always_inline struct native_hits *native_hits_of(u32 event, u32 cpu)
 	return bpf_map_lookup_elem(&native_hits, &key);
 }
 
-/* Whether this hit is the other front's. */
+/* Whether this hit is the other front's.  Counts the hits that are the second's. */
 static __always_inline bool native_leaves(void *ctx, struct native_hits *h, u32 role)
 {
-	u64 *seen, own;
+	volatile u64 *seen;
+	u64 own;
 
 	if (!h)
 		return role == WIRE_ROLE_SECOND;
 	seen = &h->seen[compat_level_of(preempt_count()) & 3];
 	asm volatile("%0 = %1" : "=r"(own) : "r"(ctx));
 	if (role == WIRE_ROLE_FIRST) {
-		*(volatile u64 *)seen = own;
+		seen[0] = own;
+		seen[1] = seen[2] = seen[3] = 0;
 		return false;
 	}
-	if (*(volatile u64 *)seen != own)
+	if (seen[0] != own) {
+		__sync_fetch_and_add(&h->taken, 1);
 		return false;
-	*(volatile u64 *)seen = 0;
+	}
+	seen[0] = 0;
 	return true;
 }
 
@@ -271,7 +279,7 @@ static __always_inline bool native_left(u32 event, const struct task_struct *tas
 
 /* A front from the counter of the event on. */
 static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32 event, u32 irqs,
-					struct native_hits *taken, u32 how)
+					u32 how)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct event_counts *c = event_counts(event);
@@ -281,8 +289,6 @@ static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32
 	if (!c || !d)
 		return 0;
 	bump(c, STK_C_HAPPENED);
-	if (taken)
-		__sync_fetch_and_add(&taken->taken, 1);
 	if (native_left(event, task, d, c, how, &old))
 		return 0;
 	return native_record(ctx, event, c, d, task, irqs, how, old);
@@ -292,20 +298,13 @@ SEC("raw_tp")
 int native(struct bpf_raw_tracepoint_args *ctx)
 {
 	u32 event, role, irqs, cpu = bpf_get_smp_processor_id();
-	struct native_hits *hits = NULL;
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
 	asm volatile("%0 = %1" : "=r"(role) : "i"(WIRE_NATIVE_ROLE));
 	asm volatile("%0 = %1" : "=r"(irqs) : "i"(WIRE_NATIVE_IRQS));
-	if (role) {
-		hits = native_hits_of(event, cpu);
-		if (native_leaves(ctx, hits, role))
-			return 0;
-	}
-	if (!armed())
+	if (role && native_leaves(ctx, native_hits_of(event, cpu), role))
 		return 0;
-	return native_begin(ctx, event, irqs, role == WIRE_ROLE_SECOND ? hits : NULL,
-			    NATIVE_BY_HOLE);
+	return armed() ? native_begin(ctx, event, irqs, NATIVE_BY_HOLE) : 0;
 }
 
 /*
@@ -319,7 +318,7 @@ static __always_inline int native_syscall(struct bpf_raw_tracepoint_args *ctx, s
 	if (!armed())
 		return 0;
 	event = syscall_event(nr, how == NATIVE_EXIT);
-	return event == ~0u ? 0 : native_begin(ctx, event, NATIVE_IRQS_ON, NULL, how);
+	return event == ~0u ? 0 : native_begin(ctx, event, NATIVE_IRQS_ON, how);
 }
 
 SEC("raw_tp")
@@ -343,7 +342,7 @@ int native_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 	u32 event;
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
-	return armed() ? native_begin(ctx, event, NATIVE_IRQS_ON, NULL, NATIVE_ENTER) : 0;
+	return armed() ? native_begin(ctx, event, NATIVE_IRQS_ON, NATIVE_ENTER) : 0;
 }
 
 SEC("raw_tp")
@@ -352,7 +351,7 @@ int native_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 	u32 event;
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(WIRE_COUNT_EVENT));
-	return armed() ? native_begin(ctx, event, NATIVE_IRQS_ON, NULL, NATIVE_EXIT) : 0;
+	return armed() ? native_begin(ctx, event, NATIVE_IRQS_ON, NATIVE_EXIT) : 0;
 }
 
 /* An event whose counter has handed it over, because the kernel drops the recorder program. */

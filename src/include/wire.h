@@ -422,9 +422,9 @@ struct event_counts {
 
 /* The two fronts of a native event on one CPU, see src/bpf/native.bpf.h. */
 struct native_hits {
-	__wire_u64 seen[4]; /* by level of interrupts: context of what the first has seen last */
-	__wire_u64 taken; /* events that the second has counted, the first being skipped */
-	__wire_u64 pad[3];
+	/* by level of interrupts: context of what the first has seen last; three unused ones */
+	__wire_u64 seen[4 + 3];
+	__wire_u64 taken; /* hits that are the second's, as the kernel skipped the first */
 };
 
 struct task_slot {

@@ -19,6 +19,8 @@
 #include "samples.h"
 #include "symbols/ksyms.h"
 
+#define MISSES_TRIES 16
+
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
 {
 	static const char *const trampolines[] = { "arch_rethook_trampoline", "return_to_handler",
@@ -415,6 +417,32 @@ static int function_misses(struct programs *p)
 	return 0;
 }
 
+/*
+ * Reads the misses of a first front, and how many of them the second has taken, as of one moment
+ * unless they change all the time.  Events go on before arming and after disarming.
+ */
+static int front_misses(const struct programs *p, unsigned int event, struct attached *a)
+{
+	uint64_t misses = 0, second = 0, taken;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < MISSES_TRIES && !err; i++) {
+		taken = native__taken(p, event);
+		err = prog_misses(a->count_prog, &misses);
+		if (native__taken(p, event) == taken)
+			break;
+	}
+	if (!err)
+		err = prog_misses(a->second_prog, &second);
+	if (err)
+		return err;
+	a->taken = taken - a->taken_before;
+	a->misses = misses - a->misses_before;
+	a->second_misses = second - a->second_before;
+	return 0;
+}
+
 int attach__misses(struct programs *p)
 {
 	uint64_t misses = 0;
@@ -428,14 +456,14 @@ int attach__misses(struct programs *p)
 
 		if (a->count_prog < 0)
 			continue;
-		err = prog_misses(a->count_prog, &misses);
+		if (a->second_prog >= 0) {
+			err = front_misses(p, i, a);
+		} else {
+			err = prog_misses(a->count_prog, &misses);
+			a->misses = err ? 0 : misses - a->misses_before;
+		}
 		if (err)
 			return err;
-		a->misses = misses - a->misses_before;
-		err = a->second_prog < 0 ? 0 : prog_misses(a->second_prog, &misses);
-		if (err)
-			return err;
-		a->second_misses = a->second_prog < 0 ? 0 : misses - a->second_before;
 	}
 	return function_misses(p);
 }
@@ -449,6 +477,8 @@ int attach__misses_start(struct programs *p)
 	for (i = 0; i < p->nr_events; i++) {
 		p->attached[i].misses_before = p->attached[i].misses;
 		p->attached[i].misses = 0;
+		p->attached[i].taken_before = p->attached[i].taken;
+		p->attached[i].taken = 0;
 		p->attached[i].second_before = p->attached[i].second_misses;
 		p->attached[i].second_misses = 0;
 	}

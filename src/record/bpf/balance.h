@@ -17,7 +17,7 @@ struct balance {
 	unsigned int nr_cpus;
 	bool armed; /* the counters were read while events happen */
 	/* by the second instance of the program that counts, if it has one */
-	uint64_t taken; /* events counted for which the first was skipped */
+	uint64_t taken; /* those of `misses` that it was called for */
 	uint64_t second_misses; /* calls of it that the kernel skipped */
 	bool two_instances;
 	bool one_program; /* the same one counts and records: it is never ahead of itself */

@@ -153,9 +153,14 @@ bool native__has_second(const struct programs *p, unsigned int event)
 	return native__kind(p, event) == NATIVE_FILLED && p->native[event].code.event->nests;
 }
 
-uint64_t native__taken(const struct programs *p, unsigned int event, unsigned int cpu)
+uint64_t native__taken(const struct programs *p, unsigned int event)
 {
-	return __atomic_load_n(&p->hits[event * p->nr_cpus + cpu].taken, __ATOMIC_ACQUIRE);
+	uint64_t sum = 0;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+		sum += __atomic_load_n(&p->hits[event * p->nr_cpus + cpu].taken, __ATOMIC_ACQUIRE);
+	return sum;
 }
 
 bool native__is_exit(const struct programs *p, unsigned int event)

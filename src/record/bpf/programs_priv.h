@@ -28,6 +28,7 @@ struct attached {
 	struct bpf_link *link; /* of the recorder; NULL: a native event */
 	int count_prog, count_link; /* descriptors of the counter or of the front, or -1 */
 	uint64_t misses_before, misses; /* of the counter: before arming, since then */
+	uint64_t taken_before, taken; /* of these, hits that a second front has taken */
 	/* of a native event's second front; the link of all calls is that of `end_call`; or -1 */
 	int second_prog, second_link;
 	uint64_t second_before, second_misses;
@@ -134,8 +135,8 @@ enum native_kind native__kind(const struct programs *p, unsigned int event);
 void native__choose_programs(struct programs *p, bool nested);
 /* Whether the event may interrupt its own front and so has two of them. */
 bool native__has_second(const struct programs *p, unsigned int event);
-/* Events of a CPU that the second front has counted. */
-uint64_t native__taken(const struct programs *p, unsigned int event, unsigned int cpu);
+/* Hits of all CPUs that the second front has taken so far. */
+uint64_t native__taken(const struct programs *p, unsigned int event);
 /* Loads a front of the event; returns its descriptor or a negative errno. */
 int native__load_front(const struct programs *p, unsigned int event, enum wire_role role);
 /* Whether an event of a system call, or of all, is that of its exit. */

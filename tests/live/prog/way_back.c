@@ -8,7 +8,8 @@
  * of its own.  With a NUMBER below 0 it does so that many ms after the recording was armed.  Prints
  * a line for each: "back EVENT SINCE", or "back EVENT failed ERRNO"; also how long it took, and how
  * many events of the type were recorded before and meanwhile.  With WAY_BACK_REFUSED in the
- * environment the program for it cannot be loaded.
+ * environment the program for it cannot be loaded.  With WAY_BACK_LATE=MS the recorder waits that
+ * long between the end of the recording and its last look at the counters.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,11 +30,15 @@ int __real_programs__arm(struct programs *p);
 int __wrap_programs__arm(struct programs *p);
 void __real_programs__free(struct programs *p);
 void __wrap_programs__free(struct programs *p);
+int __real_programs__disarm(struct programs *p);
+int __wrap_programs__disarm(struct programs *p);
+int __real_grace__wait(void);
+int __wrap_grace__wait(void);
 int __real_bpf_map__reuse_fd(struct bpf_map *map, int fd);
 int __wrap_bpf_map__reuse_fd(struct bpf_map *map, int fd);
 
 static pthread_t thread;
-static bool running, ends, refuses;
+static bool running, ends, refuses, disarms;
 
 static int find(const struct programs *p, const char *name)
 {
@@ -117,6 +122,23 @@ void __wrap_programs__free(struct programs *p)
 	}
 	running = false;
 	__real_programs__free(p);
+}
+
+int __wrap_programs__disarm(struct programs *p)
+{
+	int err;
+
+	disarms = true;
+	err = __real_programs__disarm(p);
+	disarms = false;
+	return err;
+}
+
+int __wrap_grace__wait(void)
+{
+	if (disarms)
+		usleep(atol(getenv("WAY_BACK_LATE") ?: "0") * 1000);
+	return __real_grace__wait();
 }
 
 int __wrap_bpf_map__reuse_fd(struct bpf_map *map, int fd)
