@@ -72,6 +72,13 @@ class Page {
 		await within(loaded, TIMEOUT, url);
 	}
 
+	// An expression that reloads the page may be gone before its value is sent.
+	async reload() {
+		const loaded = new Promise((resolve) => (this.loaded = resolve));
+		await this.send('Page.reload');
+		await within(loaded, TIMEOUT, 'reload');
+	}
+
 	// The value of an expression, or of the promise that it is, as JSON has it.
 	async evaluate(expression) {
 		const { result, exceptionDetails: e } = await this.send('Runtime.evaluate',

@@ -59,7 +59,7 @@ want_work()
 
 # Off before the start, and on during the recording.
 off
-start -F 50
+start -F 50 -e kmem:kfree,kmem:kmem_cache_free
 on
 sleep 6
 works first

@@ -245,7 +245,7 @@ want_json()
 counted()
 {
 	info_of "$1" -r --arg e "$2" --arg f "$3" \
-		'[.events[] | select(.name == $e) | .[$f]] | add // 0'
+		'[.events[] | select(.name == $e) | getpath($f / ".")] | add // 0'
 }
 
 # want_sum FILE [WHY]: the counters of every event type add up, every loss has a reason, edge losses

@@ -44,6 +44,7 @@ static void sum_cpus(const struct programs *p, unsigned int event, uint64_t *c, 
 		for (k = 0; k < STK_NR_COUNTERS; k++)
 			c[k] += of_cpu[k];
 		balance__add_cpu(b, of_cpu);
+		b->late_cpu = b->late_cpu || (of_cpu[STK_C_HAPPENED] && !p->prepared[cpu]);
 	}
 	/* for a remembered stack the programs increment no other counter */
 	c[STK_C_WALKED] += c[STK_C_WALK_REMEMBERED];
@@ -114,6 +115,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 			.nr_cpus = p->nr_cpus,
 			.armed = is_armed,
 			.two_instances = native__has_second(p, i),
+			.late_cpu = p->late_cpu,
 			.taken = p->attached[i].taken,
 			.second_misses = p->attached[i].second_misses,
 			.one_program = programs__is_native(p, i) && !old_way__has_begun(p, i),

@@ -19,7 +19,7 @@
 #include "samples.h"
 #include "symbols/ksyms.h"
 
-#define MISSES_TRIES 16
+#define MISSES_LOOKS 8
 
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
 {
@@ -418,26 +418,30 @@ static int function_misses(struct programs *p)
 }
 
 /*
- * Reads the misses of a first front, and how many of them the second has taken, as of one moment
- * unless they change all the time.  Events go on before arming and after disarming.
+ * Reads the misses of a first front, and how many of them the second has taken, which grow at any
+ * time.  A hit is missed first, then taken; so while the recording is not armed, and nothing is
+ * lost, the least difference of several looks is the true one.  What is in progress while it is
+ * armed is left to the next call.
  */
 static int front_misses(const struct programs *p, unsigned int event, struct attached *a)
 {
-	uint64_t misses = 0, second = 0, taken;
+	bool armed = __atomic_load_n(&p->skel->bss->ctl.armed, __ATOMIC_RELAXED);
+	uint64_t misses = 0, second = 0, before, taken = 0, least = UINT64_MAX;
 	unsigned int i;
-	int err = 0;
+	int err;
 
-	for (i = 0; i < MISSES_TRIES && !err; i++) {
-		taken = native__taken(p, event);
+	for (i = 0; i < MISSES_LOOKS; i++) {
+		before = native__taken(p, event);
 		err = prog_misses(a->count_prog, &misses);
-		if (native__taken(p, event) == taken)
-			break;
+		if (err)
+			return err;
+		taken = native__taken(p, event);
+		least = MIN(least, misses - before);
 	}
-	if (!err)
-		err = prog_misses(a->second_prog, &second);
+	err = prog_misses(a->second_prog, &second);
 	if (err)
 		return err;
-	a->taken = taken - a->taken_before;
+	a->taken = (armed ? taken : misses - least) - a->taken_before;
 	a->misses = misses - a->misses_before;
 	a->second_misses = second - a->second_before;
 	return 0;

@@ -63,7 +63,7 @@ static uint64_t complete_one_program(const struct balance *b, uint64_t *c)
 	uint64_t lost = missed(b), known = lost, edge = 0;
 
 	if (b->two_instances) {
-		known = MIN(lost, b->second_misses);
+		known = b->late_cpu ? lost : MIN(lost, b->second_misses);
 		edge = MIN(lost - known, (uint64_t)b->nr_cpus);
 		if (b->taken > b->misses + b->nr_cpus)
 			c[STK_C_LOST_UNKNOWN] += b->taken - b->misses;

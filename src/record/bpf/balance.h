@@ -20,6 +20,7 @@ struct balance {
 	uint64_t taken; /* those of `misses` that it was called for */
 	uint64_t second_misses; /* calls of it that the kernel skipped */
 	bool two_instances;
+	bool late_cpu; /* one came online; until it was noticed, its second instance took nothing */
 	bool one_program; /* the same one counts and records: it is never ahead of itself */
 	bool returns; /* the kernel follows a limited number of pending returns */
 };

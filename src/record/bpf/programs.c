@@ -314,7 +314,7 @@ static int prepare_cpu(struct programs *p, unsigned int cpu, bool *ret_needs_rin
 		return 0; /* it went offline again */
 	if (err < 0)
 		return err;
-	p->prepared[cpu] = true;
+	p->prepared[cpu] = p->late_cpu = true;
 	if (programs__ring_fds(p, cpu))
 		return 0;
 	log_warn("CPU %u came online; its events before this were lost", cpu);
@@ -563,12 +563,12 @@ int programs__arm(struct programs *p)
 {
 	int err;
 
-	err = attach__misses_start(p);
-	if (err)
-		return err;
 	/* samples are stopped while the flag changes, so their time and number agree */
 	if (p->samples)
 		samples__stop(p->samples);
+	err = attach__misses_start(p);
+	if (err)
+		return err;
 	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
 	if (p->samples)
 		samples__start(p->samples);
@@ -577,17 +577,18 @@ int programs__arm(struct programs *p)
 
 int programs__disarm(struct programs *p)
 {
-	int err;
+	int err, grace;
 
 	field_checks__stop(p->checks);
 	if (p->samples)
 		samples__stop(p->samples);
 	__atomic_store_n(&p->skel->bss->ctl.armed, 0, __ATOMIC_SEQ_CST);
-	err = grace__wait(); /* after this, no program that saw the flag is running */
-	if (err)
-		return log_err(err, "wait for the BPF programs to end");
+	/* at once: the kernel counts what it skips after the end, too */
 	err = attach__misses(p);
 	p->misses_final = true;
+	grace = grace__wait(); /* after this, no program that saw the flag is running */
+	if (grace)
+		return log_err(grace, "wait for the BPF programs to end");
 	return err;
 }
 

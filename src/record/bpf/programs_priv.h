@@ -63,6 +63,7 @@ struct programs {
 	unsigned int nr_cpus, nr_events;
 	bool *online; /* by CPU: when it was last looked at */
 	bool *prepared; /* by CPU: it has been located and has a ring */
+	bool late_cpu; /* one of them was prepared while events happened */
 	struct wire_rings rings;
 	struct wire_ring_pos *ring_pos; /* by CPU */
 	int *ring_fds; /* by CPU and part; -1: none */

@@ -32,8 +32,8 @@ void __real_programs__free(struct programs *p);
 void __wrap_programs__free(struct programs *p);
 int __real_programs__disarm(struct programs *p);
 int __wrap_programs__disarm(struct programs *p);
-int __real_grace__wait(void);
-int __wrap_grace__wait(void);
+int __real_attach__misses(struct programs *p);
+int __wrap_attach__misses(struct programs *p);
 int __real_bpf_map__reuse_fd(struct bpf_map *map, int fd);
 int __wrap_bpf_map__reuse_fd(struct bpf_map *map, int fd);
 
@@ -134,11 +134,11 @@ int __wrap_programs__disarm(struct programs *p)
 	return err;
 }
 
-int __wrap_grace__wait(void)
+int __wrap_attach__misses(struct programs *p)
 {
 	if (disarms)
 		usleep(atol(getenv("WAY_BACK_LATE") ?: "0") * 1000);
-	return __real_grace__wait();
+	return __real_attach__misses(p);
 }
 
 int __wrap_bpf_map__reuse_fd(struct bpf_map *map, int fd)

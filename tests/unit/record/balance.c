@@ -178,6 +178,16 @@ static void test_one_program(void **state)
 	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 4);
 	assert_true(adds_up());
 
+	/* unless a CPU was not known to the second yet */
+	b = begin(false, 8);
+	b.one_program = b.two_instances = b.late_cpu = true;
+	b.second_misses = 2;
+	cpu(&b, 16, 16);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 8);
+	assert_int_equal(sum[STK_C_LOST_NESTED], 8);
+	assert_true(adds_up());
+
 	/* nor can it take what the first did not miss: it has recorded the same events again */
 	b = begin(false, 8);
 	b.one_program = b.two_instances = true;

@@ -35,9 +35,8 @@ async function open(browser, name, more = '') {
 	return page;
 }
 
-// The old page is ready, too, and may still be there.
 async function reload(page) {
-	await page.evaluate('delete document.body.dataset.ready; location.reload()');
+	await page.reload();
 	await page.waitFor('document.body?.dataset.ready');
 	await drawn(page);
 }
