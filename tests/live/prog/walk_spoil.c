@@ -3,11 +3,15 @@
  * walk_spoil PID FUNCTION: from now on, the kernel stack walk of the recorder PID takes FUNCTION
  * for the outermost function, and its memo is cleared.
  * walk_spoil PID: from now on, two stacks in its memo have each other's ids.
+ * walk_spoil PID settled: waits until the recorder compares no records with the kernel's.  With a
+ * second program at a tracepoint the kernel calls the first one from another place, where the memo
+ * has other entries for the same stacks.
  */
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +23,20 @@
 
 #include "kwalk_layout.h"
 
-static int map_id(const char *pid, const char *fd)
+#define SETTLED_TRIES 3000 /* of 20 ms */
+
+/* A number that the kernel tells of a descriptor; 0: none. */
+static int id_of(const char *pid, const char *fd, const char *what)
 {
 	char path[300], line[128];
+	size_t len = strlen(what);
 	int id = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, fd);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "map_id: %d", &id) == 1)
+		if (!strncmp(line, what, len) && sscanf(line + len, ": %d", &id) == 1)
 			break;
 	if (f)
 		fclose(f);
@@ -47,7 +55,7 @@ static int map_of(const char *pid, const char *name, struct bpf_map_info *info)
 	if (!d)
 		err(1, "%s", path);
 	while (fd < 0 && (e = readdir(d))) {
-		int id = map_id(pid, e->d_name);
+		int id = id_of(pid, e->d_name, "map_id");
 		__u32 len = sizeof(*info);
 
 		fd = id ? bpf_map_get_fd_by_id(id) : -1;
@@ -181,8 +189,52 @@ static unsigned int spoil_rules(const char *pid, const char *function)
 	return spoilt;
 }
 
+/* Whether the descriptor attaches a program that compares records. */
+static bool is_check(const char *pid, const char *fd)
+{
+	int id = id_of(pid, fd, "link_id") ? id_of(pid, fd, "prog_id") : 0;
+	int prog = id ? bpf_prog_get_fd_by_id(id) : -1;
+	struct bpf_prog_info info = { 0 };
+	__u32 len = sizeof(info);
+	bool is;
+
+	if (prog < 0)
+		return false;
+	is = !bpf_obj_get_info_by_fd(prog, &info, &len) && !strcmp(info.name, "stk_check");
+	close(prog);
+	return is;
+}
+
+static bool has_check(const char *pid)
+{
+	struct dirent *e;
+	bool has = false;
+	char path[64];
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	d = opendir(path);
+	if (!d)
+		err(1, "%s", path);
+	while (!has && (e = readdir(d)))
+		has = is_check(pid, e->d_name);
+	closedir(d);
+	return has;
+}
+
+static int wait_settled(const char *pid)
+{
+	unsigned int i;
+
+	for (i = 0; i < SETTLED_TRIES && has_check(pid); i++)
+		usleep(20000);
+	return i == SETTLED_TRIES;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && !strcmp(argv[2], "settled"))
+		return wait_settled(argv[1]);
 	if (argc == 3 && spoil_rules(argv[1], argv[2])) {
 		change_memos(argv[1], forget);
 		return 0;
