@@ -179,21 +179,22 @@ RING_INLINE void ring_copy_many(ring_word *to, const ring_word *from, __wire_u32
 }
 
 /*
- * Writes a record into the ring of this CPU, its length included; false: there is no room.  The
- * bytes of `record` behind len are read up to a multiple of 8.
+ * Writes a record into the ring of this CPU, its length included, which `record` need not contain;
+ * false: there is no room.  The bytes of `record` behind len are read up to a multiple of 8.
  */
 RING_INLINE _Bool ring_output(__wire_u32 cpu, struct wire_head *record, __wire_u32 len)
 {
-	ring_word *from = (ring_word *)record, *to = ring_reserve(cpu, len);
+	ring_word *from = (ring_word *)record, *to = ring_reserve(cpu, len), first;
 
 	if (!to)
 		return 0;
-	record->len = len;
+	/* Not by a store to record->len, which a load of the whole word would have to wait for. */
+	first = *from >> 32 << 32 | len;
 	if (len <= RING_FEW_BYTES)
 		ring_copy_words(to, from, len);
 	else
 		ring_copy_many(to, from, len);
-	ring_commit(to, *from);
+	ring_commit(to, first);
 	return 1;
 }
 

@@ -87,8 +87,8 @@ frames-memo-zero) # any 0 ends the stack
 	script='s/s->odd |= !s->ip && !regs;.*$//' changes=2 ;;
 # the rings of events: the writer
 ring-commit-first) # a record is published before its words are stored
-	script='s/^\trecord->len = len;$/&\
-\tring_commit(to, *from);/' changes=1 ;;
+	script='s/^\tfirst = .* len;$/&\
+\tring_commit(to, first);/' changes=1 ;;
 ring-no-cas)	# load, then store, instead of compare-and-swap
 	script='s/if (__sync_val_compare_and_swap(.*) == head)$/if ((p->head = head + len))/' \
 	changes=2 ;;
