@@ -18,6 +18,7 @@ static __always_inline void *loop_own(void)
 }
 
 #define kwalk_begin_noted(ctx, s, r) kwalk_begin_noted(loop_own(), s, r)
+#define kwalk_recall_noted(ctx, ...) kwalk_recall_noted((u64)loop_own(), __VA_ARGS__)
 #define kwalk_begin_raw_noting(ctx, s, r) kwalk_begin_noted(ctx, s, r)
 #define kwalk_check(ctx, s, start) KWALK_AGREED
 #define kwalk_stop()

@@ -61,6 +61,7 @@ static __always_inline void path_walk(void *ctx, struct event_run *e, u32 stage)
 {
 	struct scratch *s = e->s;
 
+	s->walk.task = s->stack;
 	if (stage >= PATH_STACK) {
 		kernel_stack(ctx, s, e->c, e->d->tracer_start, e->d->tracer_len, 0,
 			     KWALK_TRACEPOINT);
@@ -68,7 +69,7 @@ static __always_inline void path_walk(void *ctx, struct event_run *e, u32 stage)
 	}
 	if (stage >= PATH_BEGIN && kwalk_begin(ctx, &s->walk, KWALK_TRACEPOINT) &&
 	    stage == PATH_RECALL)
-		KEEP(stack_recall(s, KWALK_TRACEPOINT, false));
+		KEEP(stack_recall(s, KWALK_TRACEPOINT));
 }
 
 /* The stages that need a scratch slot: the rest of event_begin(), and event_end(). */
@@ -186,7 +187,6 @@ enum path_native_stage {
 	PATH_NATIVE_FLAGS,
 	/* from here on ends */
 	PATH_NATIVE_FIELDS,
-	PATH_NATIVE_BEGIN,
 	PATH_NATIVE_RECALL,
 	PATH_NATIVE_KNOWN,
 	PATH_NATIVE_RING,
@@ -226,7 +226,6 @@ static __always_inline int path_end(void *ctx, u32 stage)
 {
 	struct kwalk_raw_start *start;
 	struct native_run e;
-	bool begun = false;
 
 	if (!native_resume(ctx, &e)) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_END);
@@ -234,12 +233,10 @@ static __always_inline int path_end(void *ctx, u32 stage)
 	}
 	e.s->kstack = e.s->ustack = WIRE_STACK_NONE;
 	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
-	if (stage >= PATH_NATIVE_BEGIN && start)
-		begun = kwalk_begin_noted(ctx, &e.s->walk, start);
-	if (stage == PATH_NATIVE_RECALL && begun)
-		KEEP(stack_recall(e.s, KWALK_RAW, true));
-	if (stage >= PATH_NATIVE_KNOWN)
-		KEEP(kernel_stack_known(e.s, e.c, begun, KWALK_RAW));
+	if (stage == PATH_NATIVE_RECALL && start)
+		KEEP(stack_recall_noted(ctx, e.s, start));
+	if (stage >= PATH_NATIVE_KNOWN && start)
+		KEEP(kernel_stack_known(ctx, e.s, e.c, start));
 	if (stage == PATH_NATIVE_RING)
 		KEEP(event_write_ids(e.s, e.c));
 	native_put(&e);
@@ -262,7 +259,6 @@ PATH_NATIVE(flags, PATH_NATIVE_FLAGS)
 		return path_end(ctx, stage);         \
 	}
 PATH_END(fields, PATH_NATIVE_FIELDS)
-PATH_END(begin, PATH_NATIVE_BEGIN)
 PATH_END(recall, PATH_NATIVE_RECALL)
 PATH_END(known, PATH_NATIVE_KNOWN)
 PATH_END(ring, PATH_NATIVE_RING)

@@ -355,7 +355,7 @@ static __always_inline void event_start(struct scratch *s, const struct task_str
 	s->marks = 0;
 	s->tid = task->pid;
 	s->tgid = task->tgid;
-	s->walk.task = (u64)task->stack;
+	s->stack = (u64)task->stack;
 	event_comm((struct wire_task *)s->task, task);
 }
 

@@ -228,6 +228,7 @@ static __always_inline int native_record(struct bpf_raw_tracepoint_args *ctx, u3
 	e.busy = &slots->busy[i];
 	e.ctx = &slots->ctx[i];
 	event_start(e.s, task, event, now());
+	e.s->ctx = (u64)ctx;
 	e.s->ev.common_type = d->common_type;
 	/* asking the kernel costs 35 ns */
 	common_fields_from(e.s, task, raw_preempt_base, raw_migrate_base,
@@ -480,7 +481,7 @@ int native_slow(void *ctx)
 	if (d && start) {
 		begun = e.s->begun || kwalk_begin_raw_noting(ctx, &e.s->walk, start);
 		known = e.s->begun ? e.s->kstack != WIRE_STACK_NONE :
-				     begun && stack_recall(e.s, KWALK_RAW, false);
+				     begun && stack_recall(e.s, KWALK_RAW);
 		kernel_stack_from(ctx, e.s, e.c, d->tracer_start, d->tracer_len, 0, begun, known,
 				  KWALK_RAW);
 	}
@@ -501,9 +502,7 @@ int native_end(void *ctx)
 	e.s->kstack = WIRE_STACK_NONE;
 	e.s->user.tried = 0;
 	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
-	if (kernel_stacks && start)
-		e.s->begun = kwalk_begin_noted(ctx, &e.s->walk, start);
-	if (kernel_stacks && start && !kernel_stack_known(e.s, e.c, e.s->begun, KWALK_RAW)) {
+	if (kernel_stacks && start && !kernel_stack_known(ctx, e.s, e.c, start)) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);
 		native_lose(&e);
 	} else if (native_user_known(&e)) {

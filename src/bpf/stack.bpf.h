@@ -184,21 +184,19 @@ static __always_inline u32 stack_salt(const struct scratch *s, enum kwalk_start 
 	return (s->event << 1 | (start == KWALK_RAW)) + 1;
 }
 
-/*
- * Sets s->kstack and returns true if the id of this stack is remembered.  here: without a call,
- * where that does not cost the verifier more.
- */
-static __always_inline bool stack_recall(struct scratch *s, enum kwalk_start start, bool here)
+/* Sets s->kstack and returns true if this is the remembered id of a stack in the map. */
+static __always_inline bool stack_has_id(struct scratch *s, u64 id)
 {
-	u32 salt = stack_salt(s, start);
-	u64 id = here && kwalk_settings.reader == KWALK_BY_LOAD ?
-			 kwalk_recall_here(&s->walk, salt) :
-			 kwalk_recall(&s->walk, salt);
-
 	if (!id || id >> 32 != stackmap_generation())
 		return false;
 	s->kstack = id;
 	return true;
+}
+
+/* The same for the stack where s->walk begins. */
+static __always_inline bool stack_recall(struct scratch *s, enum kwalk_start start)
+{
+	return stack_has_id(s, kwalk_recall(&s->walk, stack_salt(s, start)));
 }
 
 /* Walks the stack into s->walk.words; false: use bpf_get_stack(). */
@@ -267,16 +265,30 @@ static __always_inline int stack_verify(void *ctx, struct scratch *s, struct eve
 }
 
 /*
- * Whether the stack is remembered and not due for a check: sets s->kstack and counts it.  False:
- * call kernel_stack_from(), and s->kstack says whether it is known.  begun: the result of
- * kwalk_begin().
+ * Begins the stack of an event whose program is called by bpf_trace_runN(), and asks whether it is
+ * remembered.  Nearly all that are remembered need no begin: what they are is found in registers.
  */
-static __always_inline bool kernel_stack_known(struct scratch *s, struct event_counts *c,
-					       bool begun, enum kwalk_start start)
+static __always_inline bool stack_recall_noted(void *ctx, struct scratch *s,
+					       const struct kwalk_raw_start *start)
 {
-	if (!begun || !stack_recall(s, start, true) || kwalk_due(c->c[STK_C_WALK_REMEMBERED]))
+	s->begun = 1;
+	if (stack_has_id(s, kwalk_recall_noted(s->ctx, s->stack, start, stack_salt(s, KWALK_RAW))))
+		return true;
+	s->walk.task = s->stack;
+	s->begun = kwalk_begin_noted(ctx, &s->walk, start);
+	return s->begun && stack_recall(s, KWALK_RAW);
+}
+
+/*
+ * Whether the stack is remembered and not due for a check: sets s->kstack and counts it.  False:
+ * call kernel_stack_from(), and s->kstack says whether it is known; s->begun: kwalk_begin() is done.
+ */
+static __always_inline bool kernel_stack_known(void *ctx, struct scratch *s, struct event_counts *c,
+					       const struct kwalk_raw_start *start)
+{
+	if (!stack_recall_noted(ctx, s, start) || kwalk_due(c->c[STK_C_WALK_REMEMBERED]))
 		return false;
-	bump(c, STK_C_WALK_REMEMBERED); /* no other counter, see kernel_stack() */
+	bump(c, STK_C_WALK_REMEMBERED); /* no other counter, see kernel_stack_from() */
 	return true;
 }
 
@@ -350,9 +362,10 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 		s->kstack = WIRE_STACK_NONE;
 		return;
 	}
+	s->walk.task = s->stack;
 	begun = kwalk_begin(ctx, &s->walk, start);
 	kernel_stack_from(ctx, s, c, tracer_start, tracer_len, marker, begun,
-			  begun && stack_recall(s, start, false), start);
+			  begun && stack_recall(s, start), start);
 }
 
 #endif /* STACK_BPF_H */

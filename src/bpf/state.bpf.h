@@ -76,7 +76,9 @@ struct scratch {
 	u32 kstack; /* stack map id or WIRE_STACK_... */
 	u32 size; /* of the record, struct trace_entry included */
 	u32 excluded; /* see event_wanted() */
-	u32 begun; /* native_slow: native_end has begun the walk and asked whether it is known */
+	u32 begun; /* native_slow: native_end has asked whether the kernel stack is known */
+	u64 stack; /* of the event's task: its lowest address */
+	u64 ctx; /* the program's context, as a number */
 	u64 walked; /* the program walked the stack and has not compared it with the kernel's */
 	u64 tracer_start; /* text of the tracer, whose frames are removed */
 	u32 tracer_len;

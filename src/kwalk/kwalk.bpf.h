@@ -491,6 +491,27 @@ KWALK_INLINE bool kwalk_begin_noted(void *ctx, struct kwalk_stack *s,
 	return true;
 }
 
+/*
+ * kwalk_begin_noted() and kwalk_recall_plain() at once, without a struct kwalk_stack: the value
+ * that is remembered, or 0: then these and kwalk_recall() decide.  ctx: the context's address, as a
+ * number; task: the stack of the current task.
+ */
+KWALK_INLINE __u64 kwalk_recall_noted(__u64 ctx, __u64 task, const struct kwalk_raw_start *r,
+				      __u32 salt)
+{
+	__u64 run = kwalk_get64(&r->run), at = ctx - r->at, is; /* as in kwalk_begin_noted() */
+
+	if (kwalk_settings.reader != KWALK_BY_LOAD || !run)
+		return 0;
+	is = kwalk_guarded(at);
+	if (is != run && (!is || is != kwalk_get64(&r->timed)))
+		return 0;
+	if (r->caller_at && kwalk_guarded(at + r->caller_at) != r->caller)
+		return 0;
+	at += r->first_at;
+	return kwalk_recall_plain(task, at + 8, kwalk_guarded(at), salt);
+}
+
 /* A register of a perf_event or kprobe program's context. */
 #define KWALK_SAMPLE_REG(ctx, at) (((const __u64 *)(ctx))[(at) / 8])
 

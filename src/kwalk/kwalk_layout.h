@@ -221,7 +221,7 @@ enum kwalk_step {
 
 struct kwalk_memo {
 	__u32 seq; /* odd: being written */
-	__u32 pad;
+	__u32 plain; /* all steps are of the kinds that kwalk_recall_plain() replays */
 	/*
 	 * 31..0 of the first address, 32: it is an interrupted instruction, 33: sp is on the task's
 	 * stack, 63..34 the caller's salt; 0: empty

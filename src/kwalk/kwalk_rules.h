@@ -130,13 +130,17 @@ KWALK_INLINE __u32 kwalk_rule(__u64 addr)
 	return rule;
 }
 
-/* Whether the tables of modules are those that the walk started with. */
-KWALK_INLINE bool kwalk_modules_hold(const struct kwalk_stack *s)
+/* Whether the tables of modules are those of a walk that found this in kwalk_modules.valid. */
+KWALK_INLINE bool kwalk_tables_hold(__u64 valid)
 {
 	struct kwalk_modules *m = kwalk_get_modules();
 
-	return m && kwalk_get64(&m->valid) == s->modules &&
-	       kwalk_get64(&m->changed) + 1 == s->modules;
+	return m && kwalk_get64(&m->valid) == valid && kwalk_get64(&m->changed) + 1 == valid;
+}
+
+KWALK_INLINE bool kwalk_modules_hold(const struct kwalk_stack *s)
+{
+	return kwalk_tables_hold(s->modules);
 }
 
 /*

@@ -559,21 +559,38 @@ KWALK_INLINE __u64 kwalk_replay(bool by_load, struct kwalk_stack *s, struct kwal
 	return kwalk_get32(&m->seq) == seq ? word : 0;
 }
 
-/* As kwalk_recall(), in the caller: a call costs 7 ns, and the verifier follows each caller's. */
-KWALK_INLINE __u64 kwalk_recall_here(struct kwalk_stack *s, __u32 salt)
+KWALK_INLINE __u64 kwalk_tag(__u32 salt, bool on_task, bool signal, __u64 ip)
+{
+	return (__u64)salt << 34 | (__u64)on_task << 33 | (__u64)signal << 32 | (__u32)ip;
+}
+
+/* The first of the two memos for a tag, and for the number of the system call. */
+KWALK_INLINE __u32 kwalk_pair(bool by_load, __u64 tag, __u64 task)
+{
+	/* The place of that number; any other content serves as well. */
+	__u64 at = task + kwalk_settings.stack_size - 48;
+
+	return ((tag ^ (by_load ? kwalk_guarded(at) : kwalk_load(at)) << 40) *
+		0x9e3779b97f4a7c15ull) >> 40 & (KWALK_MEMOS - 2);
+}
+
+/*
+ * Returns the value that kwalk_remember() stored with this salt for the stack that starts at s.  0:
+ * it is not remembered, and the caller must call kwalk_walk().  Call it before kwalk_walk().  The
+ * salt, from 1 to KWALK_MAX_SALT, is whatever the value depends on besides the stack; each salt has
+ * one s->most.
+ */
+KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 {
 	struct kwalk_memo *m;
-	__u64 key, value = 0;
+	__u64 value = 0;
 	__u32 seq, i;
 
-	if (!kwalk_settings.text_size || kwalk_state.off || !kwalk_is_kernel(s->ip))
+	if (!s || !kwalk_settings.text_size || kwalk_state.off || !kwalk_is_kernel(s->ip))
 		return 0;
 	kwalk_enter(s);
-	s->tag = (__u64)salt << 34 | (__u64) !!s->size << 33 | (__u64) !!s->signal << 32 |
-		 (__u32)s->ip;
-	/* The place of a system call's number; any other content serves as well. */
-	key = s->tag ^ kwalk_load(s->task + kwalk_settings.stack_size - 48) << 40;
-	s->pair = (key * 0x9e3779b97f4a7c15ull) >> 40 & (KWALK_MEMOS - 2);
+	s->tag = kwalk_tag(salt, !!s->size, !!s->signal, s->ip);
+	s->pair = kwalk_pair(false, s->tag, s->task);
 	KWALK_LOOP
 	for (i = 0; i < 2; i++) {
 		m = kwalk_get_memo((kwalk_get32(&s->pair) + i) & (KWALK_MEMOS - 1));
@@ -594,22 +611,85 @@ KWALK_INLINE __u64 kwalk_recall_here(struct kwalk_stack *s, __u32 salt)
 	return 0;
 }
 
+/* ---- the same in registers ------------------------------------------------------------------- */
+
 /*
- * Returns the value that kwalk_remember() stored with this salt for the stack that starts at s.  0:
- * it is not remembered, and the caller must call kwalk_walk().  Call it before kwalk_walk().  The
- * salt, from 1 to KWALK_MAX_SALT, is whatever the value depends on besides the stack; each salt has
- * one s->most.
+ * As kwalk_replay() for a plain memo of a stack that starts on the task's own: the base is a place
+ * on that stack all along.
  */
-KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
+KWALK_INLINE __u64 kwalk_replay_plain(const struct kwalk_memo *m, __u32 seq, __u64 task, __u64 sp)
 {
-	return s ? kwalk_recall_here(s, salt) : 0;
+	__u64 base = sp - KWALK_BIAS, last = kwalk_settings.stack_size - 8, step, at, found;
+	__u32 kind, i;
+
+	KWALK_LOOP
+	for (i = 0; i < KWALK_STEPS; i++) {
+		step = kwalk_get64(&m->step[i]);
+		kind = step & 7;
+		if (kind == KWALK_IS) { /* apart, and without `found`, which takes registers */
+			at = base + (__u32)step;
+			if (at - task > last || kwalk_guarded(at) != (__u64)((__s64)step >> 32))
+				return 0;
+			continue;
+		}
+		if (kind == KWALK_LAST)
+			break;
+		at = base + ((__u32)step & ~7u);
+		if (at - task > last)
+			return 0;
+		found = kwalk_guarded(at);
+		if (kind == KWALK_FRAME) {
+			if (!kwalk_is_up(base, (__s64)step >> 32, found))
+				return 0;
+			base = found - KWALK_BIAS;
+			continue;
+		}
+		if (!!(found & KWALK_USER_MODE) != step >> 32) /* KWALK_MODE */
+			return 0;
+	}
+	step = kwalk_get64(&m->modules);
+	if (step && !kwalk_tables_hold(step))
+		return 0;
+	step = kwalk_get64(&m->value);
+	return kwalk_get32(&m->seq) != seq ? 0 : step;
+}
+
+/*
+ * What kwalk_recall() returns for the stack at sp whose first frame is at ip, not an interrupted
+ * instruction, or 0: then only kwalk_recall() knows.  It looks at plain memos of stacks that start
+ * on the task's own, which nearly all are, and stores nothing.  Only if kwalk_settings.reader is
+ * KWALK_BY_LOAD.
+ */
+KWALK_INLINE __u64 kwalk_recall_plain(__u64 task, __u64 sp, __u64 ip, __u32 salt)
+{
+	__u64 tag = kwalk_tag(salt, true, false, ip), value;
+	struct kwalk_memo *m;
+	__u32 pair, seq, i;
+
+	if (!kwalk_settings.text_size || kwalk_state.off || !kwalk_is_kernel(ip) ||
+	    sp - task > kwalk_settings.stack_size)
+		return 0;
+	pair = kwalk_pair(true, tag, task);
+	KWALK_LOOP
+	for (i = 0; i < 2; i++) {
+		m = kwalk_get_memo((pair + i) & (KWALK_MEMOS - 1));
+		if (!m)
+			return 0;
+		seq = kwalk_get32(&m->seq);
+		if (seq & 1 || !kwalk_get32(&m->plain) || kwalk_get64(&m->tag) != tag)
+			continue;
+		value = kwalk_replay_plain(m, seq, task, sp);
+		if (value)
+			return value;
+	}
+	return 0;
 }
 
 /* Call after kwalk_recall() and a kwalk_walk() that returned KWALK_DONE.  The value is not 0. */
 KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 {
 	struct kwalk_memo *m, *other;
-	__u32 seq, i;
+	__u32 seq, plain = 1, kind, i;
 
 	if (!s || !s->tag || s->odd || s->nr_steps >= KWALK_STEPS)
 		return 0;
@@ -631,7 +711,11 @@ KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 		if (i >= s->nr_steps)
 			break;
 		kwalk_set64(&m->step[i], s->steps[i]);
+		kind = s->steps[i] & 7;
+		if (kind > KWALK_MODE)
+			plain = 0;
 	}
+	kwalk_set32(&m->plain, plain);
 	kwalk_set64(&m->step[s->nr_steps & (KWALK_STEPS - 1)], KWALK_LAST);
 	kwalk_set32(&m->seq, seq + 2);
 	return 0;

@@ -62,6 +62,24 @@ memo-old-modules) # an entry with unloaded modules is used
 	script='s/if (s->modules && !kwalk_modules_hold(s))/if (0)/' changes=2 ;;
 memo-no-bounds)	# a read may leave the stack
 	script='s/if (at - low > last || /if (/' changes=2 ;;
+# the same in registers
+plain-no-seq)	# an entry that is written during the read is used
+	script='s/return kwalk_get32(&m->seq) != seq ? 0 : step;/return step;/' changes=2 ;;
+plain-no-tag)	# an entry with another first address or salt is used
+	script='s/ || kwalk_get64(&m->tag) != tag)$/)/' changes=2 ;;
+plain-any-step)	# a step of another kind is taken for one that reads the mode
+	script='s/^\t\t\tplain = 0;$/\t\t\tplain = 1;/' changes=2 ;;
+plain-half)	# only half of a word is compared
+	script='s/kwalk_guarded(at) != (__u64)((__s64)step >> 32))$/(__u32)kwalk_guarded(at) != step >> 32)/' \
+	changes=2 ;;
+plain-any-base)	# a frame may lie anywhere
+	script='s/if (!kwalk_is_up(base, (__s64)step >> 32, found))$/if (0)/' changes=2 ;;
+plain-any-mode)	# interrupted user mode and kernel mode are the same
+	script='s/if (!!(found & KWALK_USER_MODE) != step >> 32)/if (0)/' changes=2 ;;
+plain-old-modules) # an entry with unloaded modules is used
+	script='s/if (step && !kwalk_tables_hold(step))/if (0)/' changes=2 ;;
+plain-no-bounds) # a read may leave the stack
+	script='s/if (at - task > last || /if (/; s/if (at - task > last)$/if (0)/' changes=4 ;;
 # frame pointers
 frames-down)	# a frame may be below its callee's frame
 	script='s/} else if (frame - s->sp >= kwalk_settings.stack_size) {/} else if (0) {/' changes=2 ;;

@@ -79,7 +79,7 @@ static struct kwalk_modules modules;
 static struct kwalk_memo memos[CPUS][KWALK_MEMOS];
 
 static struct {
-	uint64_t calls, interrupts, hits, changed_hits, walked, given_up, guests;
+	uint64_t calls, interrupts, hits, plain_hits, changed_hits, walked, given_up, guests;
 	uint64_t steps[KWALK_TO_OTHER + 1]; /* of remembered walks */
 	uint64_t wrong_walk, wrong_recall, outside;
 } test;
@@ -530,6 +530,30 @@ static bool is_right(const struct world *w, const struct kwalk_stack *s, uint32_
 	}
 }
 
+/* What is recalled in registers: kwalk_recall() is asked in any case. */
+static uint64_t recall_plain(struct kwalk_stack *s, uint32_t salt)
+{
+	uint64_t value;
+
+	if (s->signal)
+		return 0;
+	/* the reads are those of a walk on the task's stack */
+	s->low = s->task;
+	s->size = kwalk_settings.stack_size;
+	value = kwalk_recall_plain(s->task, s->sp, s->ip, salt);
+	s->low = s->size = 0;
+	if (value)
+		count(&test.plain_hits);
+	return value;
+}
+
+/* Whether it is what this walk leads to; a module may have been loaded meanwhile. */
+static bool is_value_of(uint64_t value, const struct world *w, const struct kwalk_stack *fresh,
+			uint32_t stop, uint32_t salt)
+{
+	return stop == KWALK_DONE ? value == value_of(fresh, salt) : w->has_module;
+}
+
 static void attack(struct world *w)
 {
 	struct kwalk_stack s, fresh;
@@ -556,13 +580,15 @@ static void attack(struct world *w)
 
 	begin(w, &s, most);
 	w->reads = &s;
+	value = recall_plain(&s, salt);
+	if (value && !is_value_of(value, w, &fresh, stop, salt))
+		count(&test.wrong_recall);
 	value = kwalk_recall(&s, salt);
 	if (value) {
 		count(&test.hits);
 		if (c != AS_BUILT)
 			count(&test.changed_hits);
-		/* a module may have been loaded meanwhile */
-		if (stop == KWALK_DONE ? value != value_of(&fresh, salt) : !w->has_module)
+		if (!is_value_of(value, w, &fresh, stop, salt))
 			count(&test.wrong_recall);
 	} else if (kwalk_walk(&s) == KWALK_DONE) {
 		count(&test.walked);
@@ -670,16 +696,16 @@ static void alone(void)
 static int judge(const char *scene)
 {
 	bool bad = test.wrong_walk || test.wrong_recall || test.outside;
-	bool few =
-		test.hits < test.calls / 20 || !test.changed_hits || !test.given_up || !test.guests;
+	bool few = test.hits < test.calls / 20 || test.plain_hits < test.calls / 400 ||
+		   !test.changed_hits || !test.given_up || !test.guests;
 	unsigned int i;
 
 	for (i = 0; i <= KWALK_TO_OTHER; i++)
 		few |= !test.steps[i];
-	printf("%s: calls %lu interrupts %lu recalled %lu (of changed stacks %lu) "
+	printf("%s: calls %lu interrupts %lu recalled %lu (in registers %lu, of changed stacks %lu) "
 	       "walked %lu given up %lu | steps",
-	       scene, test.calls, test.interrupts, test.hits, test.changed_hits, test.walked,
-	       test.given_up);
+	       scene, test.calls, test.interrupts, test.hits, test.plain_hits, test.changed_hits,
+	       test.walked, test.given_up);
 	for (i = 0; i <= KWALK_TO_OTHER; i++)
 		printf(" %lu", test.steps[i]);
 	printf(" | wrong walks %lu, wrong recalls %lu, reads outside %lu: %s\n", test.wrong_walk,
