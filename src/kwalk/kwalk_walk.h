@@ -564,14 +564,21 @@ KWALK_INLINE __u64 kwalk_tag(__u32 salt, bool on_task, bool signal, __u64 ip)
 	return (__u64)salt << 34 | (__u64)on_task << 33 | (__u64)signal << 32 | (__u32)ip;
 }
 
-/* The first of the two memos for a tag, and for the number of the system call. */
-KWALK_INLINE __u32 kwalk_pair(bool by_load, __u64 tag, __u64 task)
+/*
+ * The first of the two memos for a tag and what else tells stacks apart: the place of a system
+ * call's number on the task's stack, where any other content serves as well.  A kernel thread has
+ * cleared that place and the others up to the end, and 0 is the number of read(2), too.  But its
+ * stacks are not moved by random offsets, as those of system calls are, so the start tells them
+ * apart.
+ */
+KWALK_INLINE __u32 kwalk_pair(bool by_load, __u64 tag, __u64 task, __u64 sp)
 {
-	/* The place of that number; any other content serves as well. */
-	__u64 at = task + kwalk_settings.stack_size - 48;
+	__u64 end = task + kwalk_settings.stack_size, what;
 
-	return ((tag ^ (by_load ? kwalk_guarded(at) : kwalk_load(at)) << 40) *
-		0x9e3779b97f4a7c15ull) >> 40 & (KWALK_MEMOS - 2);
+	what = by_load ? kwalk_guarded(end - 48) : kwalk_load(end - 48);
+	if (!what && !(by_load ? kwalk_guarded(end - 32) : kwalk_load(end - 32)))
+		what = (sp & (kwalk_settings.stack_size - 1)) >> 3;
+	return ((tag ^ what << 40) * 0x9e3779b97f4a7c15ull) >> 40 & (KWALK_MEMOS - 2);
 }
 
 /*
@@ -590,7 +597,7 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 		return 0;
 	kwalk_enter(s);
 	s->tag = kwalk_tag(salt, !!s->size, !!s->signal, s->ip);
-	s->pair = kwalk_pair(false, s->tag, s->task);
+	s->pair = kwalk_pair(false, s->tag, s->task, s->sp);
 	KWALK_LOOP
 	for (i = 0; i < 2; i++) {
 		m = kwalk_get_memo((kwalk_get32(&s->pair) + i) & (KWALK_MEMOS - 1));
@@ -669,7 +676,7 @@ KWALK_INLINE __u64 kwalk_recall_plain(__u64 task, __u64 sp, __u64 ip, __u32 salt
 	if (!kwalk_settings.text_size || kwalk_state.off || !kwalk_is_kernel(ip) ||
 	    sp - task > kwalk_settings.stack_size)
 		return 0;
-	pair = kwalk_pair(true, tag, task);
+	pair = kwalk_pair(true, tag, task, sp);
 	KWALK_LOOP
 	for (i = 0; i < 2; i++) {
 		m = kwalk_get_memo((pair + i) & (KWALK_MEMOS - 1));
