@@ -443,7 +443,7 @@ static __always_inline bool native_user_known(struct native_run *e)
 {
 	if (!user_stacks || (e->s->excluded && !waker_stacks))
 		return false;
-	e->s->user.tried = 1;
+	e->s->user_tried = 1;
 	if (!user_known_call(e->s))
 		return false;
 	user_stack_count(e->s, e->c);
@@ -459,7 +459,7 @@ int native_user(void *ctx)
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_USER);
 		return 0;
 	}
-	user_stack(e.s, e.c, !e.s->excluded, e.s->user.tried);
+	user_stack(e.s, e.c, !e.s->excluded, e.s->user_tried);
 	native_written(&e, event_write(e.s, e.c));
 	return 0;
 }
@@ -500,7 +500,7 @@ int native_end(void *ctx)
 		return 0;
 	}
 	e.s->kstack = WIRE_STACK_NONE;
-	e.s->user.tried = 0;
+	e.s->user_tried = 0;
 	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
 	if (kernel_stacks && start && !kernel_stack_known(ctx, e.s, e.c, start)) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);

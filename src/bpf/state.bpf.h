@@ -45,13 +45,27 @@ u32 raw_preempt_base = 0, raw_migrate_base = 0; /* the same for native.bpf.h */
 u64 tif_resched = 0, tif_lazy = 0;
 
 /*
- * Working memory for one event.  The record follows the header of the ring record, at the offset
+ * Working memory for one event.  What every event writes comes first: its lines are in one page,
+ * or two, and are few.  The record follows the header of the ring record, at the offset
  * where the filter's input has it: the filter is evaluated first, then the header overwrites len,
  * cpu and comm.
  */
 #define EVENT_BYTES (WIRE_MAX_RECORD - 8 + 2 * STACKMAP_WORDS * 8 + 8)
 
 struct scratch {
+	u64 ts;
+	u64 task[4]; /* struct wire_task, of the event's task */
+	u32 tid, tgid;
+	u32 event;
+	u32 marks; /* STK_MARK_... */
+	u32 kstack; /* stack map id or WIRE_STACK_... */
+	u32 ustack; /* the same for the user stack */
+	u32 size; /* of the record, struct trace_entry included */
+	u32 excluded; /* see event_wanted() */
+	u32 begun; /* native_slow: native_end has asked whether the kernel stack is known */
+	u32 user_tried; /* user_known_call() has been called for this event */
+	u64 stack; /* of the event's task: its lowest address */
+	u64 ctx; /* the program's context, as a number */
 	union {
 		struct filter_input filter;
 		struct {
@@ -68,17 +82,6 @@ struct scratch {
 			u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8];
 		};
 	};
-	u64 ts;
-	u64 task[4]; /* struct wire_task, of the event's task */
-	u32 tid, tgid;
-	u32 event;
-	u32 marks; /* STK_MARK_... */
-	u32 kstack; /* stack map id or WIRE_STACK_... */
-	u32 size; /* of the record, struct trace_entry included */
-	u32 excluded; /* see event_wanted() */
-	u32 begun; /* native_slow: native_end has asked whether the kernel stack is known */
-	u64 stack; /* of the event's task: its lowest address */
-	u64 ctx; /* the program's context, as a number */
 	u64 walked; /* the program walked the stack and has not compared it with the kernel's */
 	u64 tracer_start; /* text of the tracer, whose frames are removed */
 	u32 tracer_len;
@@ -88,7 +91,6 @@ struct scratch {
 	u32 nr_cuts;
 	u32 cut[WIRE_MAX_CUTS]; /* word after each interrupt entry, outermost last */
 	u32 stack_counter; /* enum stk_counter */
-	u32 ustack; /* stack map id or WIRE_STACK_... */
 	u64 tag; /* of the copy of a deferred stack */
 	u64 args[3]; /* of a probed function */
 	struct user_walk user;

@@ -155,7 +155,6 @@ struct user_walk {
 	u32 forget; /* this stack cannot be remembered */
 	u32 filled; /* the window has been read for this event already */
 	u64 page[4]; /* by page from sp on: where the kernel has it, less its offset from sp's */
-	u32 tried; /* user_known() has been called for this event */
 	u32 known; /* the stack is known if the mappings are unchanged */
 	u32 extent; /* bytes of stack to read at first; 0: all */
 	u64 returns; /* struct return_instance: calls whose return address is the trampoline */
