@@ -26,7 +26,7 @@
 #define THREADS 4 /* two per CPU */
 #define CPUS 2
 #define NEST_MAX 2 /* signals within signals */
-#define SEEDS 64 /* stacks are built from this many seeds, so that they recur */
+#define SEEDS 96 /* stacks are built from this many seeds, so that they recur */
 #define ALIKE 8 /* of these, the number that start with the same frames */
 
 #define TEXT 0xffffffff81000000ull
@@ -79,7 +79,7 @@ static struct kwalk_modules modules;
 static struct kwalk_memo memos[CPUS][KWALK_MEMOS];
 
 static struct {
-	uint64_t calls, interrupts, hits, plain_hits, changed_hits, walked, given_up, guests;
+	uint64_t calls, interrupts, hits, plain_hits, loads, changed_hits, walked, given_up, guests;
 	uint64_t steps[KWALK_TO_OTHER + 1]; /* of remembered walks */
 	uint64_t wrong_walk, wrong_recall, outside;
 } test;
@@ -547,6 +547,16 @@ static uint64_t recall_plain(struct kwalk_stack *s, uint32_t salt)
 	return value;
 }
 
+/* A module has just been loaded, and the tables are not those of the remembered walk any more. */
+static void load_module(struct kwalk_stack *s, uint32_t salt)
+{
+	modules.changed++;
+	if (recall_plain(s, salt))
+		count(&test.wrong_recall);
+	modules.changed--;
+	count(&test.loads);
+}
+
 /* Whether it is what this walk leads to; a module may have been loaded meanwhile. */
 static bool is_value_of(uint64_t value, const struct world *w, const struct kwalk_stack *fresh,
 			uint32_t stop, uint32_t salt)
@@ -583,6 +593,8 @@ static void attack(struct world *w)
 	value = recall_plain(&s, salt);
 	if (value && !is_value_of(value, w, &fresh, stop, salt))
 		count(&test.wrong_recall);
+	if (value && stop == KWALK_DONE && fresh.modules && self.thread == THREADS)
+		load_module(&s, salt);
 	value = kwalk_recall(&s, salt);
 	if (value) {
 		count(&test.hits);
@@ -702,10 +714,11 @@ static int judge(const char *scene)
 
 	for (i = 0; i <= KWALK_TO_OTHER; i++)
 		few |= !test.steps[i];
-	printf("%s: calls %lu interrupts %lu recalled %lu (in registers %lu, of changed stacks %lu) "
+	printf("%s: calls %lu interrupts %lu recalled %lu (in registers %lu, before modules %lu, "
+	       "of changed stacks %lu) "
 	       "walked %lu given up %lu | steps",
-	       scene, test.calls, test.interrupts, test.hits, test.plain_hits, test.changed_hits,
-	       test.walked, test.given_up);
+	       scene, test.calls, test.interrupts, test.hits, test.plain_hits, test.loads,
+	       test.changed_hits, test.walked, test.given_up);
 	for (i = 0; i <= KWALK_TO_OTHER; i++)
 		printf(" %lu", test.steps[i]);
 	printf(" | wrong walks %lu, wrong recalls %lu, reads outside %lu: %s\n", test.wrong_walk,
