@@ -565,11 +565,11 @@ KWALK_INLINE __u64 kwalk_tag(__u32 salt, bool on_task, bool signal, __u64 ip)
 }
 
 /*
- * The first of the two memos for a tag and what else tells stacks apart: the place of a system
- * call's number on the task's stack, where any other content serves as well.  A kernel thread has
- * cleared that place and the others up to the end, and 0 is the number of read(2), too.  But its
- * stacks are not moved by random offsets, as those of system calls are, so the start tells them
- * apart.
+ * The first of the two memos for a tag and for what else distinguishes stacks: the place of a
+ * system call's number on the task's stack, where any other content serves as well.  A kernel
+ * thread has cleared that place and the others up to the end, and 0 is the number of read(2), too.
+ * But its stacks are not moved by random offsets, as those of system calls are, so it is the start
+ * that distinguishes them.
  */
 KWALK_INLINE __u32 kwalk_pair(bool by_load, __u64 tag, __u64 task, __u64 sp)
 {

@@ -43,7 +43,7 @@ static const struct budget with_user_stacks[] = {
 	{ "begin_program", 5000, 5000 },
 	{ "snapshot", 2000, 2000 },
 	{ "count", 1000, 1000 },
-	{ "native_end", 38000, 80000 },
+	{ "native_end", 48000, 80000 },
 	{ "native_slow", 68000, 115000 },
 	{ "native_user", 102000, 102000 },
 	{ "native_filter", 14000, 14000 },
