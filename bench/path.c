@@ -63,7 +63,8 @@ static const struct stage few_stages[] = {
 static const struct stage end_stages[] = { PAIR(flags), PAIR(ring), ALL, END };
 
 static const struct stage native_stages[] = {
-	FRONT(empty), FRONT(wanted), FRONT(slot), FRONT(flags), ENDED(fields), ENDED(recall), ENDED(known), ENDED(ring), NATIVE, END
+	FRONT(empty),  FRONT(wanted), FRONT(slot), FRONT(flags), ENDED(fields),
+	ENDED(recall), ENDED(known),  ENDED(ring), NATIVE,	 END
 };
 
 static const struct stage native_end_stages[] = { FRONT(flags), ENDED(fields), NATIVE, END };

@@ -281,8 +281,8 @@ static __always_inline bool stack_recall_noted(void *ctx, struct scratch *s,
 
 /*
  * Whether the stack is remembered and not due for a check: sets s->kstack and counts it.  False:
- * call kernel_stack_from(), and s->kstack says whether it is known, s->begun whether kwalk_begin()
- * is done.
+ * call kernel_stack_from(), and s->kstack says whether it is known, s->begun whether it is so
+ * because it was asked for.
  */
 static __always_inline bool kernel_stack_known(void *ctx, struct scratch *s, struct event_counts *c,
 					       const struct kwalk_raw_start *start)

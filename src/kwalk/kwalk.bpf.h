@@ -499,10 +499,12 @@ KWALK_INLINE bool kwalk_begin_noted(void *ctx, struct kwalk_stack *s,
 KWALK_INLINE __u64 kwalk_recall_noted(__u64 ctx, __u64 task, const struct kwalk_raw_start *r,
 				      __u32 salt)
 {
-	__u64 run = kwalk_get64(&r->run), at = ctx - r->at, is; /* as in kwalk_begin_noted() */
+	__u64 run = kwalk_get64(&r->run), at, is; /* as in kwalk_begin_noted() */
 
-	if (kwalk_settings.reader != KWALK_BY_LOAD || !run)
+	if (kwalk_settings.reader != KWALK_BY_LOAD || kwalk_settings.unwinder != KWALK_ORC || !run)
 		return 0;
+	asm volatile("" ::: "memory"); /* the rest was written before run */
+	at = ctx - r->at;
 	is = kwalk_guarded(at);
 	if (is != run && (!is || is != kwalk_get64(&r->timed)))
 		return 0;

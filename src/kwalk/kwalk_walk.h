@@ -596,6 +596,10 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 	if (!s || !kwalk_settings.text_size || kwalk_state.off || !kwalk_is_kernel(s->ip))
 		return 0;
 	kwalk_enter(s);
+	s->base = s->sp;
+	s->odd = 0;
+	s->nr_steps = 0;
+	s->in_base = 0;
 	s->tag = kwalk_tag(salt, !!s->size, !!s->signal, s->ip);
 	s->pair = kwalk_pair(false, s->tag, s->task, s->sp);
 	KWALK_LOOP
@@ -611,10 +615,6 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 		if (value)
 			return value;
 	}
-	s->base = s->sp;
-	s->odd = 0;
-	s->nr_steps = 0;
-	s->in_base = 0;
 	return 0;
 }
 
@@ -664,8 +664,8 @@ KWALK_INLINE __u64 kwalk_replay_plain(const struct kwalk_memo *m, __u32 seq, __u
 /*
  * What kwalk_recall() returns for the stack at sp whose first frame is at ip, not an interrupted
  * instruction, or 0: then only kwalk_recall() knows.  It looks at plain memos of stacks that start
- * on the task's own, which nearly all are, and stores nothing.  Only if kwalk_settings.reader is
- * KWALK_BY_LOAD.
+ * on the task's own, and stores nothing.  By ORC rules nearly all are of that kind; along frame
+ * pointers few are, so it is not tried.
  */
 KWALK_INLINE __u64 kwalk_recall_plain(__u64 task, __u64 sp, __u64 ip, __u32 salt)
 {
@@ -673,7 +673,8 @@ KWALK_INLINE __u64 kwalk_recall_plain(__u64 task, __u64 sp, __u64 ip, __u32 salt
 	struct kwalk_memo *m;
 	__u32 pair, seq, i;
 
-	if (!kwalk_settings.text_size || kwalk_state.off || !kwalk_is_kernel(ip) ||
+	if (kwalk_settings.reader != KWALK_BY_LOAD || kwalk_settings.unwinder != KWALK_ORC ||
+	    !kwalk_settings.text_size || kwalk_state.off || !kwalk_is_kernel(ip) ||
 	    sp - task > kwalk_settings.stack_size)
 		return 0;
 	pair = kwalk_pair(true, tag, task, sp);

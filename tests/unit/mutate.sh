@@ -65,6 +65,8 @@ memo-no-bounds)	# a read may leave the stack
 # the same in registers
 plain-no-seq)	# an entry that is written during the read is used
 	script='s/return kwalk_get32(&m->seq) != seq ? 0 : step;/return step;/' changes=2 ;;
+plain-odd-seq)	# an entry that is half written is used
+	script='s/if (seq \& 1 || !kwalk_get32(&m->plain)/if (!kwalk_get32(\&m->plain)/' changes=2 ;;
 plain-no-tag)	# an entry with another first address or salt is used
 	script='s/ || kwalk_get64(&m->tag) != tag)$/)/' changes=2 ;;
 plain-any-step)	# a step of another kind is taken for one that reads the mode
