@@ -6,6 +6,7 @@
  *
  *   user_prog chain [N]      getppid N times from the chain; prints frames, path, build id
  *   user_prog futex [N]      the same with a wait of 20 ms on a futex
+ *   user_prog deep N         getppid once, with N frames more
  *   user_prog copy           the same from the program's text mapped a second time, somewhere else
  *   user_prog vdso           a page fault inside the vdso
  *   user_prog hostile KIND   getppid with an invalid frame pointer
@@ -98,6 +99,15 @@ __attribute__((noinline)) static void one(struct truth *t)
 {
 	NOTE_CALLER(t);
 	two(t);
+	asm volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void deep(struct truth *t, int frames)
+{
+	if (frames > 0)
+		deep(t, frames - 1);
+	else
+		two(t);
 	asm volatile("" ::: "memory");
 }
 
@@ -459,6 +469,10 @@ int main(int argc, char **argv)
 		return run_chain(SYS_getppid, n);
 	if (!strcmp(what, "futex"))
 		return run_chain(SYS_futex, n);
+	if (!strcmp(what, "deep")) {
+		deep(&(struct truth){ .call = SYS_getppid }, n);
+		return 0;
+	}
 	if (!strcmp(what, "copy"))
 		return run_copy();
 	if (!strcmp(what, "vdso"))
