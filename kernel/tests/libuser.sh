@@ -70,6 +70,17 @@ path_of()
 	sed -n "s/.*file_map: hash=$1 path=\\([^ ]*\\) build_id=\\(.*\\)/\\1 \\2/p" "$2"
 }
 
+# paths_of TRACE: fails if a frame's file has no file_map event there.
+paths_of()
+{
+	sed -n 's/.*file_map: hash=\(0x[0-9a-f]*\) path=.*/\1/p' "$1" | sort -u >"$OUT/files"
+	sed -n 's/^ => *<[0-9a-f]*> : \(0x[0-9a-f]*\).*/\1/p' "$1" | grep -v '^0x00000000$' |
+		sort -u >"$OUT/used"
+	[ -s "$OUT/used" ] || fail "no user frames in $1"
+	missing=$(sort "$OUT/files" "$OUT/files" "$OUT/used" | uniq -u | wc -l)
+	[ "$missing" = 0 ] || fail "$missing of $(wc -l <"$OUT/used") files have no event in $1"
+}
+
 # compare_chain SAID FRAMES: the first frames must be those that the program printed.
 compare_chain()
 {
