@@ -18,8 +18,8 @@ user_instance()
 	echo 0 >"$i/trace"
 }
 
-# user_pair EVENTS COMMAND ARG...: enables the events in $i and runs two of user_prog with the command
-# in the background; sets $one and $two to their PIDs.
+# user_pair EVENTS COMMAND ARG...: enables the events in $i and runs user_prog twice with the
+# command, in the background; sets $one and $two to their PIDs.
 user_pair()
 {
 	# shellcheck disable=SC2086 # a list of words

@@ -3,9 +3,10 @@
 # needs: smp=2
 # timeout: 300
 # A user who is not root can fill a part of the file table only, nor can those of a user namespace
-# that root has made; what root writes out of their processes counts for them.  Whose file is refused
-# does not have its path read each time.  A reset of the user stacks empties the table.  The path of a file is the one in the mount namespace, whatever the root of the task is, and
-# that of another mount namespace is marked.
+# that root has made; what root writes out of their processes counts for them.  Whose file is
+# refused does not have its path read each time.  A reset of the user stacks empties the table.  The
+# path of a file is the one in the mount namespace, whatever the root of the task is, and that of
+# another mount namespace is marked.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 

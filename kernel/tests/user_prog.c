@@ -13,8 +13,8 @@
  *   user_prog threads T N    T threads, each of which calls getppid N times
  *   user_prog bare [N]       as chain, but the innermost function has no frame
  *   user_prog files N UID [TIMES [SECONDS]]
- *                            getppid from N files in memory, as that user, from each TIMES times (1),
- *                            one after the other; prints "mapped" and sleeps
+ *                            getppid from N files in memory, as that user, from each in turn,
+ *                            TIMES times (1); prints "mapped" and sleeps
  *   user_prog entries        where functions of the chain begin, "entry OFFSET", outermost first
  *   user_prog fork | exec | exit | thread_exit | sleep SECONDS | spin SECONDS
  *

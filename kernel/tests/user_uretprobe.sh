@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: smp=2
-# A function with a return probe returns to the trampoline of uprobes: the stack has the caller; also
-# where the innermost of the probed functions has no frame.
+# A function with a return probe returns to the trampoline of uprobes: the stack has the caller,
+# also where the innermost of the probed functions has no frame.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
