@@ -115,3 +115,14 @@ events()
 		[ ! -e "$dir/events/$event/enable" ] || echo 1 >"$dir/events/$event/enable"
 	done
 }
+
+# dump_ring: dumps the top level ring buffer on the console, as on a panic; the kernel log has only
+# that, and is in $OUT/dmesg.
+dump_ring()
+{
+	dmesg -c >/dev/null
+	echo 1 >/proc/sys/kernel/sysrq
+	echo z >/proc/sysrq-trigger
+	sleep 1
+	dmesg >"$OUT/dmesg"
+}

@@ -18,6 +18,20 @@ user_instance()
 	echo 0 >"$i/trace"
 }
 
+# user_pair EVENTS COMMAND ARG...: enables the events in $i and runs user_prog twice with the
+# command, in the background; sets $one and $two to their PIDs.
+user_pair()
+{
+	# shellcheck disable=SC2086 # a list of words
+	events "$i" $1
+	shift
+	echo 1 >"$i/tracing_on"
+	"$prog" "$@" &
+	one=$!
+	"$prog" "$@" &
+	two=$!
+}
+
 # getppid_on, getppid_off: switch the event at the end of the call chains.
 getppid_on()
 {
