@@ -23,10 +23,7 @@ echo 0 >"$i/tracing_on"
 cat "$i/trace" >"$OUT/trace"
 frames=$(grep -c '^ =>  <[0-9a-f]*> : 0x' "$OUT/trace")
 [ "$frames" -gt 40 ] || fail "$frames frames in the trace"
-dmesg -c >/dev/null
-echo 1 >/proc/sys/kernel/sysrq
-echo z >/proc/sysrq-trigger
-sleep 1
+dump_ring
 dmesg >"$OUT/dmesg"
 dumped=$(grep -c '=>  <[0-9a-f]*> : 0x' "$OUT/dmesg")
 [ "$dumped" = "$frames" ] || fail "$dumped of $frames frames in the dump"
