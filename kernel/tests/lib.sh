@@ -80,7 +80,8 @@ statistics()
 # ids_of TRACE...: the stack ids of their events
 ids_of()
 {
-	sed -n 's/.*<stack_id \([0-9]*\) on \([0-9]*\).*>$/\1 \2/p; s/.*<stack_id \([0-9]*\).*>$/\1/p' \
+	sed -n -e 's/.*<stack_id \([0-9]*\) on \([0-9]*\).*>$/\1 \2/p' \
+		-e 's/.*<stack_id \([0-9]*\).*>$/\1/p' \
 		"$@" | tr ' ' '\n' | grep -v '^0$'
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A module is unloaded and loaded again at the same address: what was stored keeps the module that is
-# gone, and the same stack has another id afterwards.
+# A module is unloaded and loaded again at the same address: what was stored keeps the module that
+# is gone, and the same stack has another id afterwards.
 # needs: variant=all smp=2
 # timeout: 240
 . "$TESTS/lib.sh"

@@ -3,8 +3,8 @@
 # needs: variant=default,debug smp=2 accel=multi mem=1024 monitor
 # timeout: 600
 # NMIs ask for user stacks, wherever they hit a task: in user space, in a system call, in the code
-# that saves and loads the registers.  Each cookie has one stack.  Where the system call of the chain
-# is the innermost frame, the others are those that the program prints.
+# that saves and loads the registers.  Each cookie has one stack.  Where the system call of the
+# chain is the innermost frame, the others are those that the program prints.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
@@ -37,8 +37,8 @@ stop_and_check()
 	}
 }
 
-# chains TRUTH TRACE: the number of stacks that begin as the truth does; fails if one of them goes on
-# otherwise.
+# chains TRUTH TRACE: the number of stacks that begin as the truth does; fails if one of them goes
+# on otherwise.
 chains()
 {
 	awk '
