@@ -12,6 +12,9 @@ k_cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/kernel-series
 k_package=linux-source-6.12
 k_variants='default debug kcsan bpf fp'
 k_jobs=${JOBS:-$(nproc)}
+# What a compiler of another architecture is called, see use_arch.
+k_arch=x86_64
+k_cross=
 
 k_die()
 {
@@ -104,17 +107,40 @@ config_files()
 	[ "$1" = default ] || echo "$PWD/kernel/config.$1"
 }
 
-# k_merge TREE OBJ VARIANT: writes OBJ/.config from the fragments; merge.log lists rejected values.
-k_merge()
+# use_arch ARCH: what is configured and made from now on in this shell is for that architecture.
+use_arch()
 {
-	mkdir -p "$1/$2"
-	k_fragments=$(config_files "$3")
-	# shellcheck disable=SC2086 # paths, one a line
-	(cd "$1" && ARCH=x86_64 scripts/kconfig/merge_config.sh -n -O "$2" $k_fragments) \
-		>"$1/$2/merge.log" 2>&1 || {
-		tail -n 5 "$1/$2/merge.log" >&2
+	k_arch=$1
+	k_cross=
+	[ "$1" != arm64 ] || k_cross=aarch64-linux-gnu-
+}
+
+# merge_fragments TREE OBJ FILE...: writes OBJ/.config; merge.log lists rejected values.
+merge_fragments()
+{
+	k_dir=$1
+	k_obj=$2
+	shift 2
+	mkdir -p "$k_dir/$k_obj"
+	(cd "$k_dir" && ARCH=$k_arch CROSS_COMPILE=$k_cross \
+		scripts/kconfig/merge_config.sh -n -O "$k_obj" "$@") \
+		>"$k_dir/$k_obj/merge.log" 2>&1 || {
+		tail -n 5 "$k_dir/$k_obj/merge.log" >&2
 		return 1
 	}
+}
+
+# k_merge TREE OBJ VARIANT: configures a variant.
+k_merge()
+{
+	# shellcheck disable=SC2046 # paths, one a line
+	merge_fragments "$1" "$2" $(config_files "$3")
+}
+
+# rejected TREE OBJ: prints the values that the kernel did not take; fails if there are none.
+rejected()
+{
+	grep -A 2 '^Value requested' "$1/$2/merge.log"
 }
 
 # k_config TREE OBJ VARIANT: fails if the kernel rejects a value, unless $KERNEL_TREE is given,
@@ -122,22 +148,22 @@ k_merge()
 k_config()
 {
 	k_merge "$@" || return 1
-	[ -n "${KERNEL_TREE:-}" ] || ! grep -A 2 '^Value requested' "$1/$2/merge.log" >&2
+	[ -n "${KERNEL_TREE:-}" ] || ! rejected "$1" "$2" >&2
 }
 
 # k_make TREE OBJ ARG...: builds are reproducible.  Objects are in a directory of the tree itself,
 # so that paths are relative and a compiler cache hits in every tree.
 k_make()
 {
-	k_cc=gcc
-	! command -v ccache >/dev/null 2>&1 || k_cc='ccache gcc'
+	k_cc=${k_cross}gcc
+	! command -v ccache >/dev/null 2>&1 || k_cc="ccache $k_cc"
 	k_dir=$1
 	k_obj=$2
 	shift 2
 	CCACHE_NOHASHDIR=1 KBUILD_BUILD_TIMESTAMP=0 KBUILD_BUILD_USER=stackonce \
 		KBUILD_BUILD_HOST=stackonce \
-		make -C "$k_dir" -s --no-print-directory O="$k_obj" ARCH=x86_64 LOCALVERSION= \
-		CC="$k_cc" "$@"
+		make -C "$k_dir" -s --no-print-directory O="$k_obj" ARCH="$k_arch" \
+		CROSS_COMPILE="$k_cross" LOCALVERSION= CC="$k_cc" "$@"
 }
 
 # k_compile TREE OBJ VARIANT LOG: builds kernel and modules; prints the errors.

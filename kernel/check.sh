@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 # Checks every patch of the series in order: it applies, it compiles without a warning with its
-# option on and off, and checkpatch and sparse report nothing.  At the end it builds two whole
-# kernels.
+# option on and off, and checkpatch and sparse report nothing.  Then it builds two whole kernels with
+# the series, and compiles it with other options and for other architectures.
 
 # Checkpatch is not asked about MAINTAINERS entries for new files, which a series for Debian's
 # source does not need, about names with capitals, which are libelf's, and about the layout of files
@@ -129,13 +129,10 @@ check_style()
 		--ignore "$check_ignored" -) <"$2" 2>&1 | grep -vE "$check_layout" | (! grep .)
 }
 
-k_check()
+# check_patches PATCH...: one after the other
+check_patches()
 {
-	set -- kernel/*.patch
-	[ -e "$1" ] || k_die "there are no patches in kernel/"
 	tree=$k_cache/check
-	mkdir -p "$out" "$k_cache"
-	: >"$out/check.results"
 	rm -rf "$tree" "$tree".*
 	unpack_source "$tree"
 	check_configs "$tree" || return 1
@@ -166,5 +163,139 @@ k_check()
 	done
 	verdict series "its programs" check_tools "$tree" "$@"
 	rm -rf "$tree" "$tree".*
+}
+
+# ---- other options, other architectures ----------------------------------------------------------
+
+# What the series is compiled for: NAME|ARCH|WORD..., where a WORD is an option that is set beyond those of
+# kernel/config.check, or with a minus one of those that is left out.
+check_rows()
+{
+	cat <<-EOT
+	rt|x86_64|64BIT PREEMPT_RT
+	context-tracking|x86_64|64BIT NO_HZ_FULL
+	ia32|x86_64|64BIT IA32_EMULATION
+	latency|x86_64|64BIT IRQSOFF_TRACER PREEMPT PREEMPT_TRACER HWLAT_TRACER KGDB KGDB_KDB
+	small|x86_64|64BIT -SMP -MODULES -KALLSYMS -TRACER_SNAPSHOT -KSM -PERF_EVENTS \
+		-FTRACE_SYSCALLS -KPROBES -KPROBE_EVENTS -UPROBES -UPROBE_EVENTS
+	i386|i386|
+	arm64|arm64|
+	um|um|64BIT -SMP -JUMP_LABEL -PERF_EVENTS -FUNCTION_TRACER -FUNCTION_GRAPH_TRACER \
+		-DYNAMIC_FTRACE -FTRACE_SYSCALLS -KPROBES -KPROBE_EVENTS -UPROBES -UPROBE_EVENTS
+	EOT
+}
+
+row_names()
+{
+	check_rows | cut -d '|' -f 1
+}
+
+# row_fragment WORD...: the options of a row.
+row_fragment()
+{
+	left_out=:
+	for w; do
+		left_out=$left_out${w#-}:
+	done
+	awk -F = -v out="$left_out" 'index(out, ":" substr($1, 8) ":") == 0' kernel/config.check
+	for w; do
+		[ "${w#-}" != "$w" ] || echo "CONFIG_$w=y"
+	done
+}
+
+# said_of_ours LOG PATCH...: the lines of a build with W=1 that name a file that the series adds, or
+# a C file that it changes; the kernel has warnings of its own.
+said_of_ours()
+{
+	log=$1
+	shift
+	for p; do
+		touched "$p" | grep '\.c$'
+		sed -n '/^--- \/dev\/null/{ n; s|^+++ b/||p }' "$p"
+	done | sort -u | sed 's/\.[ch]$/./' >"$log.ours"
+	grep -F -A 3 -f "$log.ours" "$log"
+}
+
+# row_targets PATCH...: what is compiled for a row: where the series is, and where it is called from
+row_targets()
+{
+	echo kernel/trace/ kernel/entry/
+	for p; do
+		objects_of - "$p"
+	done | grep -v '^kernel/trace/' | sort -u
+}
+
+# needs_libgcc TREE OBJ: the objects that divide 64 bit numbers by functions of the compiler's
+# library, which the kernel does not have on 32 bit
+needs_libgcc()
+{
+	find "$1/$2/kernel/trace" -name '*.o' | while read -r o; do
+		"${k_cross}nm" -u "$o" | grep -E ' __(u?div|u?mod)[a-z0-9]*[dt]i[34]$' |
+			sed "s|^|${o#"$1/$2/"}:|"
+	done | grep .
+}
+
+# check_row TREE NAME ARCH WORD...: compiles the series; fails on a warning about it.
+check_row()
+{
+	row_tree=$1
+	obj=obj-check-$2
+	use_arch "$3"
+	shift 3
+	mkdir -p "$row_tree/$obj"
+	row_fragment "$@" >"$row_tree/$obj/fragment"
+	merge_fragments "$row_tree" "$obj" "$obj/fragment" 2>&1 || return 1
+	! rejected "$row_tree" "$obj" || return 1
+	log=$row_tree/$obj/log
+	# shellcheck disable=SC2046 # a list of words
+	k_make "$row_tree" "$obj" -j"$k_jobs" W=1 $(row_targets kernel/*.patch) >"$log" 2>&1 || {
+		grep -E -B 2 -A 3 'error|Error' "$log" | head -n 40
+		return 1
+	}
+	! said_of_ours "$log" kernel/*.patch | head -n 40 | grep . || return 1
+	! needs_libgcc "$row_tree" "$obj" || return 1
+	[ -n "${KERNEL_TREE:-}" ] || rm -rf "${row_tree:?}/$obj"
+}
+
+# check_others NAME...: the rows of these names
+check_others()
+{
+	other_tree=$(k_source) || exit 1
+	for n; do
+		check_rows | while IFS='|' read -r name arch words; do
+			[ "$name" = "$n" ] || continue
+			# shellcheck disable=SC2086 # a list of words
+			verdict series "W=1, row $name" \
+				check_row "$other_tree" "$name" "$arch" $words
+		done
+	done
+}
+
+# ---- all of it ----------------------------------------------------------------------------------
+
+# k_check [PART...]: "patches" and names of rows; without, everything.
+k_check()
+{
+	# shellcheck disable=SC2046 # a list of words
+	[ $# -gt 0 ] || set -- patches $(row_names)
+	rows=
+	patches=
+	for part; do
+		case $part in
+		patches) patches=1 ;;
+		*)
+			row_names | grep -qx "$part" ||
+				k_die "check knows: patches $(row_names | xargs)"
+			rows="$rows $part"
+			;;
+		esac
+	done
+	set -- kernel/*.patch
+	[ -e "$1" ] || k_die "there are no patches in kernel/"
+	mkdir -p "$out" "$k_cache"
+	: >"$out/check.results"
+	[ -z "$patches" ] || check_patches "$@" || return 1
+	# shellcheck disable=SC2086 # a list of words
+	[ -z "$rows" ] || check_others $rows
 	summary "$out/check.results"
 }

@@ -29,7 +29,8 @@ usage()
 
 	  source                 unpack and patch Debian's linux-source-6.12, print the path
 	  build [VARIANT]        build a kernel (cached by content), print its path
-	  check                  build every patch with and without its option, checkpatch, sparse
+	  check [PART...]        build every patch with and without its option, checkpatch, sparse
+	                         (patches); then the series with other options, for other machines
 	  boot [VARIANT] [WORD...]  run a shell in it; WORDs go to the kernel command line
 	  test [--all] [--variant V] [--changed] [TEST...]
 	                         run KUnit, selftests and kernel/tests
@@ -39,6 +40,7 @@ usage()
 	                         measure and test the patch in kernel/unwind; builds no kernel
 
 	VARIANT is one of: $k_variants.  TEST is kunit, selftests or a name from kernel/tests.
+	PART is patches or one of: $(row_names | xargs).
 	--all: in every variant, not only default; continues where an interrupted run ended, and
 	records the result in kernel/RESULTS.md.  --changed: only if something changed since the
 	last pass.

@@ -14,11 +14,7 @@ echo 1 >"$dir/events/sched/sched_process_fork/enable"
 echo 0 >"$dir/tracing_on"
 ids=$(grep -c '<stack_id' "$dir/trace")
 [ "$ids" -ge 2 ] || fail "only $ids ids in the ring buffer"
-dmesg -c >/dev/null
-echo 1 >/proc/sys/kernel/sysrq
-echo z >/proc/sysrq-trigger
-sleep 1
-dmesg >"$OUT/dmesg"
+dump_ring
 shown=$(grep -c 'sched_process_fork: ' "$OUT/dmesg")
 [ "$shown" -ge 2 ] || fail "the dump has $shown events"
 frames=$(grep -c '=> kernel_clone' "$OUT/dmesg")

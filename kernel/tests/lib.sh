@@ -77,6 +77,25 @@ statistics()
 	}
 }
 
+# ids_of TRACE...: the stack ids of their events
+ids_of()
+{
+	sed -n -e 's/.*<stack_id \([0-9]*\) on \([0-9]*\).*>$/\1 \2/p' \
+		-e 's/.*<stack_id \([0-9]*\).*>$/\1/p' \
+		"$@" | tr ' ' '\n' | grep -v '^0$'
+}
+
+# ids_known DIR TRACE: fails unless it has ids and the map of DIR has all of them.
+ids_known()
+{
+	! grep -q 'stale>' "$2" || fail "a stale id in $2"
+	ids_of "$2" | sort -u >"$OUT/ids"
+	[ -s "$OUT/ids" ] || fail "no ids in $2"
+	sed -n 's/^stack_id \([0-9]*\) .*/\1/p' "$1/stack_map" | sort -u >"$OUT/ids-known"
+	unknown=$(sort "$OUT/ids-known" "$OUT/ids-known" "$OUT/ids" | uniq -u | wc -l)
+	[ "$unknown" -eq 0 ] || fail "$unknown of $(wc -l <"$OUT/ids") ids of $2 are not in the map"
+}
+
 # tracing_off DIR: on return everything recorded is in the ring buffer and counted.  Recording runs
 # with preemption disabled, so it has finished on each CPU that has run a task since.  A virtual CPU
 # may be stopped in the middle of it for longer than it takes to read the statistics.
@@ -96,4 +115,15 @@ events()
 	for event in "$@"; do
 		[ ! -e "$dir/events/$event/enable" ] || echo 1 >"$dir/events/$event/enable"
 	done
+}
+
+# dump_ring: dumps the top level ring buffer on the console, as on a panic; the kernel log has only
+# that, and is in $OUT/dmesg.
+dump_ring()
+{
+	dmesg -c >/dev/null
+	echo 1 >/proc/sys/kernel/sysrq
+	echo z >/proc/sysrq-trigger
+	sleep 1
+	dmesg >"$OUT/dmesg"
 }

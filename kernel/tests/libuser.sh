@@ -18,6 +18,20 @@ user_instance()
 	echo 0 >"$i/trace"
 }
 
+# user_pair EVENTS COMMAND ARG...: enables the events in $i and runs user_prog twice with the
+# command, in the background; sets $one and $two to their PIDs.
+user_pair()
+{
+	# shellcheck disable=SC2086 # a list of words
+	events "$i" $1
+	shift
+	echo 1 >"$i/tracing_on"
+	"$prog" "$@" &
+	one=$!
+	"$prog" "$@" &
+	two=$!
+}
+
 # getppid_on, getppid_off: switch the event at the end of the call chains.
 getppid_on()
 {
@@ -68,6 +82,17 @@ first_frames()
 path_of()
 {
 	sed -n "s/.*file_map: hash=$1 path=\\([^ ]*\\) build_id=\\(.*\\)/\\1 \\2/p" "$2"
+}
+
+# paths_of TRACE: fails if a frame's file has no file_map event there.
+paths_of()
+{
+	sed -n 's/.*file_map: hash=\(0x[0-9a-f]*\) path=.*/\1/p' "$1" | sort -u >"$OUT/files"
+	sed -n 's/^ => *<[0-9a-f]*> : \(0x[0-9a-f]*\).*/\1/p' "$1" | grep -v '^0x00000000$' |
+		sort -u >"$OUT/used"
+	[ -s "$OUT/used" ] || fail "no user frames in $1"
+	missing=$(sort "$OUT/files" "$OUT/files" "$OUT/used" | uniq -u | wc -l)
+	[ "$missing" = 0 ] || fail "$missing of $(wc -l <"$OUT/used") files have no event in $1"
 }
 
 # compare_chain SAID FRAMES: the first frames must be those that the program printed.

@@ -2,9 +2,11 @@
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: smp=2
 # timeout: 300
-# A user who is not root can fill a part of the file table only; a reset of the user stacks empties
-# it.  The path of a file is the one in the mount namespace, whatever the root of the task is, and
-# that of another mount namespace is marked.
+# A user who is not root can fill a part of the file table only, nor can those of a user namespace
+# that root has made; what root writes out of their processes counts for them.  Whose file is
+# refused does not have its path read each time.  A reset of the user stacks empties the table.  The
+# path of a file is the one in the mount namespace, whatever the root of the task is, and that of
+# another mount namespace is marked.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
@@ -25,6 +27,45 @@ files=$(user_stat_of files)
 [ "$(user_stat_of files)" = $((files + 2)) ] || fail "the next user is refused"
 "$prog" files 5 0 || fail "files"
 [ "$(user_stat_of files)" = $((files + 7)) ] || fail "root is refused"
+
+# the path of a file that will be refused
+echo 'p:limits/path d_absolute_path' >"$tracefs/kprobe_events" || fail "kprobe"
+paths=$tracefs/instances/paths
+mkdir "$paths" && echo 1 >"$paths/events/limits/path/enable" || fail "kprobe"
+refused=$(user_stat_of files_refused)
+"$prog" files 50 1000 || fail "files"
+[ "$(user_stat_of files_refused)" = $((refused + 50)) ] || fail "not refused"
+"$prog" files 2 0 || fail "files"
+reads=$(grep -c 'path: ' "$paths/trace")
+[ "$reads" = 2 ] || fail "$reads paths read, 2 needed"
+echo 0 >"$paths/events/enable"
+rmdir "$paths" && echo >"$tracefs/kprobe_events" || fail "rmdir"
+
+# part_of BEFORE WHAT: since then, one owner has brought as many as there may be
+part_of()
+{
+	more=$(($(user_stat_of files) - $1))
+	[ "$more" -ge 2000 ] && [ "$more" -le 2060 ] || fail "$more files of $2"
+}
+
+before=$(user_stat_of files)
+unshare -U "$prog" files 2200 0 || fail "unshare -U"
+part_of "$before" "a user namespace of root"
+
+# what is mapped, without a stack
+before=$(user_stat_of files)
+"$prog" files 2200 1002 0 600 >"$OUT/mapped" &
+pid=$!
+n=0
+until grep -q mapped "$OUT/mapped"; do
+	n=$((n + 1))
+	[ "$n" -lt 1200 ] || fail "files are not mapped"
+	usleep 100000
+done
+echo 1 >"$i/file_map" || fail "file_map"
+kill "$pid"
+part_of "$before" "a process that root writes out"
+
 getppid_off
 echo 0 >"$i/tracing_on"
 echo 0 >"$i/user_stack_map" || fail "reset"

@@ -4,20 +4,9 @@
 # timeout: 300
 # Flight recorder: when the ring buffer has been overwritten ten times, each frame in it still has
 # its path, in the ring buffer itself and in a dump on the console (sysrq-z); also after the size of
-# the sub-buffers was changed.
+# the sub-buffers was changed.  More files than there is room for leave room for stacks.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
-
-# paths_of TRACE: fails if a frame's file has no file_map event there.
-paths_of()
-{
-	sed -n 's/.*file_map: hash=\(0x[0-9a-f]*\) path=.*/\1/p' "$1" | sort -u >"$OUT/files"
-	sed -n 's/^ => *<[0-9a-f]*> : \(0x[0-9a-f]*\).*/\1/p' "$1" | grep -v '^0x00000000$' |
-		sort -u >"$OUT/used"
-	[ -s "$OUT/used" ] || fail "no user frames in $1"
-	missing=$(sort "$OUT/files" "$OUT/files" "$OUT/used" | uniq -u | wc -l)
-	[ "$missing" = 0 ] || fail "$missing of $(wc -l <"$OUT/used") files have no event in $1"
-}
 
 # overwritten: how many times the ring buffer has been overwritten, in tenths
 overwritten()
@@ -55,6 +44,18 @@ times=$(overwritten)
 paths_of "$OUT/trace"
 used=$(wc -l <"$OUT/used")
 
+# Stacks in more files than a quarter of the ring buffer holds, used in turn: these are written when
+# they are needed, and not all again before each stack.
+echo >"$i/trace"
+echo 1 >"$i/tracing_on"
+"$prog" files 1000 0 12 >/dev/null || fail "files"
+echo 0 >"$i/tracing_on"
+cat "$i/trace" >"$OUT/trace-many"
+stacks=$(grep -c '<user stack unwind>' "$OUT/trace-many")
+files=$(grep -c 'file_map: ' "$OUT/trace-many")
+[ "$stacks" -ge 40 ] && [ "$files" -le $((8 * stacks)) ] ||
+	fail "$files events of files, $stacks stacks"
+
 # Another size of sub-buffers empties the ring buffer.
 echo 1 >"$i/tracing_on"
 echo 8 >"$i/buffer_subbuf_size_kb" || fail "buffer_subbuf_size_kb"
@@ -73,11 +74,7 @@ getppid_on
 "$prog" chain 2 >/dev/null
 getppid_off
 echo 0 >"$i/tracing_on"
-dmesg -c >/dev/null
-echo 1 >/proc/sys/kernel/sysrq
-echo z >/proc/sysrq-trigger
-sleep 1
-dmesg >"$OUT/dmesg"
+dump_ring
 frames=$(grep -c '=>  <[0-9a-f]*> : 0x' "$OUT/dmesg")
 paths=$(grep -c "=>  <[0-9a-f]*> : 0x[0-9a-f]* $prog\$" "$OUT/dmesg")
 [ "$frames" -gt 4 ] && [ "$paths" -ge 8 ] || fail "$paths of $frames frames in the dump have a path"

@@ -6,12 +6,16 @@
  *
  *   user_prog chain [N]      getppid N times from the chain; prints frames, path, build id
  *   user_prog futex [N]      the same with a wait of 20 ms on a futex
+ *   user_prog deep N         getppid once, with N frames more
  *   user_prog copy           the same from the program's text mapped a second time, somewhere else
  *   user_prog vdso           a page fault inside the vdso
  *   user_prog hostile KIND   getppid with an invalid frame pointer
  *   user_prog many N         getppid N times, each with its own return address, in no file
  *   user_prog threads T N    T threads, each of which calls getppid N times
- *   user_prog files N UID    getppid from N files in memory, as that user
+ *   user_prog bare [N]       as chain, but the innermost function has no frame
+ *   user_prog files N UID [TIMES [SECONDS]]
+ *                            getppid from N files in memory, as that user, from each in turn,
+ *                            TIMES times (1); prints "mapped" and sleeps
  *   user_prog entries        where functions of the chain begin, "entry OFFSET", outermost first
  *   user_prog fork | exec | exit | thread_exit | sleep SECONDS | spin SECONDS
  *
@@ -42,7 +46,8 @@
 #define BIG_STACK (64 << 10)
 
 struct truth {
-	long call; /* the system call at the end of the chain */
+	long call; /* the system call at the end of the chain; bare reads it */
+	bool bare; /* made by bare */
 	struct timespec time;
 	uint32_t word;
 	int nr;
@@ -73,6 +78,18 @@ static inline uintptr_t call_here(struct truth *t)
 	return rip;
 }
 
+/* A function without a frame, bare(t): the frame pointer is that of its caller. */
+void bare(struct truth *t);
+extern const char bare_called[];
+asm(".text\n"
+    ".type bare, @function\n"
+    "bare:\n\t"
+    "mov (%rdi), %rax\n\t"
+    "syscall\n"
+    "bare_called:\n\t"
+    "ret\n"
+    ".size bare, . - bare\n");
+
 __attribute__((noinline)) static void leaf(struct truth *t)
 {
 	NOTE_CALLER(t);
@@ -83,7 +100,12 @@ __attribute__((noinline)) static void leaf(struct truth *t)
 __attribute__((noinline)) static void three(struct truth *t)
 {
 	NOTE_CALLER(t);
-	leaf(t);
+	if (t->bare) {
+		bare(t);
+		truth__add(t, (uintptr_t)bare_called);
+	} else {
+		leaf(t);
+	}
 	asm volatile("" ::: "memory");
 }
 
@@ -98,6 +120,15 @@ __attribute__((noinline)) static void one(struct truth *t)
 {
 	NOTE_CALLER(t);
 	two(t);
+	asm volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void deep(struct truth *t, int frames)
+{
+	if (frames > 0)
+		deep(t, frames - 1);
+	else
+		two(t);
 	asm volatile("" ::: "memory");
 }
 
@@ -169,9 +200,9 @@ static int truth__print(const struct truth *t)
 	return 0;
 }
 
-static int run_chain(long call, int times)
+static int run_chain(long call, bool is_bare, int times)
 {
-	struct truth t = { .call = call, .time = { .tv_nsec = 20000000 } };
+	struct truth t = { .call = call, .bare = is_bare, .time = { .tv_nsec = 20000000 } };
 
 	for (int i = 0; i < times; i++) {
 		t.nr = 0;
@@ -314,36 +345,49 @@ static int run_many(int times)
 static const unsigned char stub[] = { 0x55, 0x48, 0x89, 0xe5, 0xb8, SYS_getppid, 0,
 				      0,    0,	  0x0f, 0x05, 0x5d, 0xc3 };
 
-static int run_files(int files, int uid)
+typedef void (*code_t)(void);
+
+static code_t map_stub(int nr)
 {
-	char name[32];
+	char name[200];
 	void *code;
 	int fd;
 
-	if (uid && setresuid(uid, uid, uid))
+	snprintf(name, sizeof(name), "user_prog.%0180d", nr);
+	fd = memfd_create(name, MFD_CLOEXEC);
+	if (fd < 0 || write(fd, stub, sizeof(stub)) != sizeof(stub))
+		return NULL;
+	code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	close(fd);
+	return code == MAP_FAILED ? NULL : (code_t)code;
+}
+
+static int run_files(int files, int uid, int times, int seconds)
+{
+	code_t *code = calloc(files, sizeof(*code));
+
+	if (!code || (uid && setresuid(uid, uid, uid)))
 		return 1;
 	for (int i = 0; i < files; i++) {
-		snprintf(name, sizeof(name), "user_prog.%d", i);
-		fd = memfd_create(name, MFD_CLOEXEC);
-		if (fd < 0 || write(fd, stub, sizeof(stub)) != sizeof(stub))
+		code[i] = map_stub(i);
+		if (!code[i])
 			return 1;
-		code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-		if (code == MAP_FAILED)
-			return 1;
-		((void (*)(void))code)();
-		munmap(code, 4096);
-		close(fd);
 	}
+	printf("mapped\n");
+	fflush(stdout);
+	for (int i = 0; i < times * files; i++)
+		code[i % files]();
+	sleep(seconds);
 	return 0;
 }
 
 static int print_entries(void)
 {
-	void (*functions[])(struct truth *) = { one, two, three, leaf };
+	void (*functions[])(struct truth *) = { one, two, three, leaf, bare };
 	uintptr_t offset;
 	char path[4096];
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		if (!offset_of((uintptr_t)functions[i], &offset, path))
 			return 1;
 		printf("entry %lx\n", offset);
@@ -456,9 +500,15 @@ int main(int argc, char **argv)
 	int n = argc > 2 ? atoi(argv[2]) : 1;
 
 	if (!strcmp(what, "chain"))
-		return run_chain(SYS_getppid, n);
+		return run_chain(SYS_getppid, false, n);
 	if (!strcmp(what, "futex"))
-		return run_chain(SYS_futex, n);
+		return run_chain(SYS_futex, false, n);
+	if (!strcmp(what, "bare"))
+		return run_chain(SYS_getppid, true, n);
+	if (!strcmp(what, "deep")) {
+		deep(&(struct truth){ .call = SYS_getppid }, n);
+		return 0;
+	}
 	if (!strcmp(what, "copy"))
 		return run_copy();
 	if (!strcmp(what, "vdso"))
@@ -470,7 +520,8 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "threads"))
 		return run_threads(n, argc > 3 ? atoi(argv[3]) : 1);
 	if (!strcmp(what, "files"))
-		return run_files(n, argc > 3 ? atoi(argv[3]) : 0);
+		return run_files(n, argc > 3 ? atoi(argv[3]) : 0, argc > 4 ? atoi(argv[4]) : 1,
+				 argc > 5 ? atoi(argv[5]) : 0);
 	if (!strcmp(what, "entries"))
 		return print_entries();
 	if (!strcmp(what, "thread_exit"))

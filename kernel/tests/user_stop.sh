@@ -2,26 +2,20 @@
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: variant=all smp=2
 # Tasks that are in the kernel when tracing is switched off: their stacks are taken from outside,
-# and have the frames that the program prints.
+# and have the frames that the program prints.  When it is switched on again they are taken again.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
 user_instance stop
-echo 1 >"$i/tracing_on"
-echo 1 >"$i/events/syscalls/sys_enter_clock_nanosleep/enable"
-echo 1 >"$i/events/syscalls/sys_enter_futex/enable"
-"$prog" sleep 30 &
-sleeper=$!
-"$prog" sleep 30 &
-other=$!
+user_pair "syscalls/sys_enter_clock_nanosleep syscalls/sys_enter_futex" sleep 30
 sleep 1
 echo 0 >"$i/tracing_on"
 cat "$i/trace" >"$OUT/trace"
-kill "$sleeper" "$other"
+kill "$one" "$two"
 
 sed 's/sys_clock_nanosleep(/sys_getppid(/' "$OUT/trace" >"$OUT/t"
 frames_of "$OUT/t" >"$OUT/frames"
-for pid in "$sleeper" "$other"; do
+for pid in "$one" "$two"; do
 	awk -v pid="$pid" '$1 == pid && $3 == "frame" { n++ } END { exit !n }' "$OUT/frames" ||
 		fail "no frames of $pid, which sleeps"
 	# the event is one of that task, whoever wrote it
@@ -35,11 +29,34 @@ grep -q ' 0 missing' "$OUT/count" || fail "$(cat "$OUT/count")"
 # Once written, a stack is not written again when its task goes back.
 echo 1 >"$i/tracing_on"
 echo 0 >"$i/events/enable"
-wait "$sleeper" "$other" 2>/dev/null
+wait "$one" "$two" 2>/dev/null
 cat "$i/trace" >"$OUT/trace-later"
 check_cookies "$OUT/trace-later" >"$OUT/count-later" || {
 	cat "$OUT/count-later"
 	fail "a stack twice"
 }
+
+# A task that is still in the kernel when tracing goes on again, and whose stack was in the ring
+# buffer that has been cleared: its next event has one again.
+echo >"$i/trace"
+user_pair syscalls/sys_enter_clock_nanosleep sleep 30
+sleep 1
+echo 0 >"$i/tracing_on"
+echo 0 >"$i/events/enable"
+grep -q -- "-$one .*<user stack unwind>" "$i/trace" || fail "the stack is not taken"
+echo >"$i/trace"
+echo "$one $two" >"$i/set_event_pid"
+echo 1 >"$i/events/syscalls/sys_exit_clock_nanosleep/enable"
+echo 1 >"$i/tracing_on"
+kill "$one" "$two"
+wait "$one" "$two" 2>/dev/null
+echo 0 >"$i/tracing_on"
+cat "$i/trace" >"$OUT/trace-again"
+check_cookies "$OUT/trace-again" >"$OUT/count-again" || {
+	cat "$OUT/count-again"
+	fail "no stack when tracing goes on again"
+}
+grep -q '^2 events, 2 cookies, 2 user stacks, 0 open' "$OUT/count-again" ||
+	fail "tracing goes on again: $(cat "$OUT/count-again")"
 rmdir "$i" || fail "rmdir"
 echo "# $(tail -n 1 "$OUT/count")"

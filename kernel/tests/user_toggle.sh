@@ -17,12 +17,7 @@ before=$(areas)
 user_instance toggle
 echo 8192 >"$i/buffer_size_kb"
 [ "$(areas)" -gt "$before" ] || fail "a map takes no memory"
-echo 1 >"$i/events/syscalls/enable"
-echo 1 >"$i/events/sched/enable"
-"$prog" spin 12 &
-one=$!
-"$prog" spin 12 &
-two=$!
+user_pair "syscalls sched" spin 12
 rounds=0
 while kill -0 "$one" 2>/dev/null && [ $rounds -lt 60 ]; do
 	for o in stackmap userstacktrace stacktrace overwrite stackmap userstacktrace; do

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# A trigger takes a snapshot at each context switch, with tracing off as well, so that the ring
+# buffers are swapped in the middle of a reset: both are cleared, and both record afterwards.
+# needs: variant=all smp=2
+# timeout: 300
+. "$TESTS/lib.sh"
+
+# recorded: is there an event in the ring buffer or in the snapshot?  A swap between may show the
+# same of the two twice, and may take back what was written to tracing_on.
+recorded()
+{
+	tries=0
+	while [ "$tries" -lt 10 ]; do
+		tries=$((tries + 1))
+		echo 1 >"$dir/tracing_on"
+		(true)
+		! grep -q 'sched_process_fork:' "$dir/trace" "$dir/snapshot" || return 0
+	done
+	return 1
+}
+
+# left: fails if there is an event in either of the two
+left()
+{
+	! grep -h -v '^#' "$dir/trace" "$dir/snapshot" | grep .
+}
+
+instance snapshots 10
+dir=$tracefs/instances/snapshots
+[ -e "$dir/snapshot" ] || skip "no snapshots"
+trigger=$dir/events/sched/sched_switch/trigger
+echo snapshot >"$trigger" || fail "no trigger"
+events "$dir" sched/sched_process_fork
+rounds=$(by_variant 40 15)
+round=0
+while [ "$round" -lt "$rounds" ]; do
+	until [ "$(cat "$dir/tracing_on")" = 0 ]; do
+		echo 0 >"$dir/tracing_on"
+	done
+	echo 0 >"$dir/stack_map" || fail "reset"
+	left || fail "events after reset $round"
+	recorded || fail "nothing is recorded after reset $round"
+	round=$((round + 1))
+done
+echo '!snapshot' >"$trigger"
+statistics "$dir"
+rmdir "$dir" || fail "rmdir"
+note "$rounds resets beside snapshots"
