@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 # Checks every patch of the series in order: it applies, it compiles without a warning with its
-# option on and off, and checkpatch and sparse report nothing.  Then it builds two whole kernels with
-# the series, and compiles it with other options and for other architectures.
+# option on and off, and checkpatch and sparse report nothing.  Then it builds two whole kernels
+# with the series, and compiles it with other options and for other architectures.
 
 # Checkpatch is not asked about MAINTAINERS entries for new files, which a series for Debian's
 # source does not need, about names with capitals, which are libelf's, and about the layout of files
@@ -167,8 +167,8 @@ check_patches()
 
 # ---- other options, other architectures ----------------------------------------------------------
 
-# What the series is compiled for: NAME|ARCH|WORD..., where a WORD is an option that is set beyond those of
-# kernel/config.check, or with a minus one of those that is left out.
+# What the series is compiled for: NAME|ARCH|WORD..., where a WORD is an option that is set beyond
+# those of kernel/config.check, or with a minus one of those that is left out.
 check_rows()
 {
 	cat <<-EOT

@@ -2,9 +2,9 @@
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
 # needs: variant=default,debug smp=2
 # timeout: 300
-# Latency tracers swap the ring buffers where they find a new maximum, with interrupts off.  What they
-# show has ids of the map, also when the option was off meanwhile; a reset leaves no id in what they
-# show, and they go on after it.
+# Latency tracers swap the ring buffers where they find a new maximum, with interrupts off.  What
+# they show has ids of the map, also when the option was off meanwhile; a reset leaves no id in what
+# they show, and they go on after it.
 # shellcheck source=kernel/tests/lib.sh
 . "$TESTS/lib.sh"
 
