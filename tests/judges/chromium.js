@@ -64,19 +64,21 @@ class Page {
 	}
 
 	// Navigates, and returns when the page is loaded.
-	async goto(url) {
-		const loaded = new Promise((resolve) => (this.loaded = resolve));
-		const { errorText } = await this.send('Page.navigate', { url });
-		if (errorText)
-			throw new Error(`${url}: ${errorText}`);
-		await within(loaded, TIMEOUT, url);
+	goto(url) {
+		return this.load('Page.navigate', { url }, url);
 	}
 
 	// An expression that reloads the page may be gone before its value is sent.
-	async reload() {
+	reload() {
+		return this.load('Page.reload', {}, 'reload');
+	}
+
+	async load(method, params, what) {
 		const loaded = new Promise((resolve) => (this.loaded = resolve));
-		await this.send('Page.reload');
-		await within(loaded, TIMEOUT, 'reload');
+		const { errorText } = await this.send(method, params);
+		if (errorText)
+			throw new Error(`${what}: ${errorText}`);
+		await within(loaded, TIMEOUT, what);
 	}
 
 	// The value of an expression, or of the promise that it is, as JSON has it.

@@ -427,10 +427,10 @@ static int front_misses(const struct programs *p, unsigned int event, struct att
 {
 	bool armed = __atomic_load_n(&p->skel->bss->ctl.armed, __ATOMIC_RELAXED);
 	uint64_t misses = 0, second = 0, before, taken = 0, least = UINT64_MAX;
-	unsigned int i;
+	unsigned int i, looks = armed ? 1 : MISSES_LOOKS;
 	int err;
 
-	for (i = 0; i < MISSES_LOOKS; i++) {
+	for (i = 0; i < looks; i++) {
 		before = native__taken(p, event);
 		err = prog_misses(a->count_prog, &misses);
 		if (err)

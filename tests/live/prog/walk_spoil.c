@@ -25,7 +25,7 @@
 
 #define SETTLED_TRIES 3000 /* of 20 ms */
 
-/* A number that the kernel tells of a descriptor; 0: none. */
+/* The value of a field in the fdinfo of a descriptor; 0: it has no such field. */
 static int id_of(const char *pid, const char *fd, const char *what)
 {
 	char path[300], line[128];
@@ -43,10 +43,15 @@ static int id_of(const char *pid, const char *fd, const char *what)
 	return id;
 }
 
-static int map_of(const char *pid, const char *name, struct bpf_map_info *info)
+/*
+ * Calls the function for the descriptors of a process, until it returns one of its own; returns
+ * that, or -1.
+ */
+static int each_fd(const char *pid, int (*look)(const char *pid, const char *fd, void *arg),
+		   void *arg)
 {
-	char path[64];
 	struct dirent *e;
+	char path[64];
 	int fd = -1;
 	DIR *d;
 
@@ -54,19 +59,36 @@ static int map_of(const char *pid, const char *name, struct bpf_map_info *info)
 	d = opendir(path);
 	if (!d)
 		err(1, "%s", path);
-	while (fd < 0 && (e = readdir(d))) {
-		int id = id_of(pid, e->d_name, "map_id");
-		__u32 len = sizeof(*info);
-
-		fd = id ? bpf_map_get_fd_by_id(id) : -1;
-		memset(info, 0, sizeof(*info));
-		if (fd < 0 ||
-		    (!bpf_obj_get_info_by_fd(fd, info, &len) && !strcmp(info->name, name)))
-			continue;
-		close(fd);
-		fd = -1;
-	}
+	while (fd < 0 && (e = readdir(d)))
+		fd = look(pid, e->d_name, arg);
 	closedir(d);
+	return fd;
+}
+
+struct wanted_map {
+	const char *name;
+	struct bpf_map_info *info;
+};
+
+static int open_map(const char *pid, const char *entry, void *arg)
+{
+	struct wanted_map *m = arg;
+	int id = id_of(pid, entry, "map_id"), fd = id ? bpf_map_get_fd_by_id(id) : -1;
+	__u32 len = sizeof(*m->info);
+
+	memset(m->info, 0, sizeof(*m->info));
+	if (fd < 0 ||
+	    (!bpf_obj_get_info_by_fd(fd, m->info, &len) && !strcmp(m->info->name, m->name)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int map_of(const char *pid, const char *name, struct bpf_map_info *info)
+{
+	struct wanted_map m = { name, info };
+	int fd = each_fd(pid, open_map, &m);
+
 	if (fd < 0)
 		err(1, "%s", name);
 	return fd;
@@ -189,37 +211,28 @@ static unsigned int spoil_rules(const char *pid, const char *function)
 	return spoilt;
 }
 
-/* Whether the descriptor attaches a program that compares records. */
-static bool is_check(const char *pid, const char *fd)
+/* Opens the program that a descriptor attaches, if that compares records. */
+static int open_check(const char *pid, const char *entry, void *arg)
 {
-	int id = id_of(pid, fd, "link_id") ? id_of(pid, fd, "prog_id") : 0;
-	int prog = id ? bpf_prog_get_fd_by_id(id) : -1;
+	int id = id_of(pid, entry, "link_id") ? id_of(pid, entry, "prog_id") : 0;
+	int fd = id ? bpf_prog_get_fd_by_id(id) : -1;
 	struct bpf_prog_info info = { 0 };
 	__u32 len = sizeof(info);
-	bool is;
 
-	if (prog < 0)
-		return false;
-	is = !bpf_obj_get_info_by_fd(prog, &info, &len) && !strcmp(info.name, "stk_check");
-	close(prog);
-	return is;
+	(void)arg;
+	if (fd < 0 || (!bpf_obj_get_info_by_fd(fd, &info, &len) && !strcmp(info.name, "stk_check")))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 static bool has_check(const char *pid)
 {
-	struct dirent *e;
-	bool has = false;
-	char path[64];
-	DIR *d;
+	int fd = each_fd(pid, open_check, NULL);
 
-	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
-	d = opendir(path);
-	if (!d)
-		err(1, "%s", path);
-	while (!has && (e = readdir(d)))
-		has = is_check(pid, e->d_name);
-	closedir(d);
-	return has;
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 static int wait_settled(const char *pid)
