@@ -81,7 +81,7 @@ plain-any-mode)	# interrupted user mode and kernel mode are the same
 plain-old-modules) # an entry with unloaded modules is used
 	script='s/if (step && !kwalk_tables_hold(step))/if (0)/' changes=2 ;;
 plain-no-bounds) # a read may leave the stack
-	script='s/if (at - task > last || /if (/; s/if (at - task > last)$/if (0)/' changes=4 ;;
+	script='s/ last = kwalk_settings.stack_size - 8, step/ last = ~0ull, step/' changes=2 ;;
 # frame pointers
 frames-down)	# a frame may be below its callee's frame
 	script='s/} else if (frame - s->sp >= kwalk_settings.stack_size) {/} else if (0) {/' changes=2 ;;
