@@ -37,7 +37,7 @@ struct tags {
 	struct shown *shown;
 	bool own; /* only processes that wrote their maps: the rest is of other tests */
 	const char *what;
-	unsigned int printed;
+	unsigned int printed[2]; /* by whether it is wrong */
 	unsigned long events, right, unknown, unverified, none, wrong, names;
 	unsigned long incomplete, unreadable;
 };
@@ -199,6 +199,9 @@ static bool judge(struct tags *c, struct tagged *t, enum verdict *ret_worst)
 	for (unsigned int i = 0; i < c->e->depth; i++) {
 		struct elfview *file = recview__file(&c->rec, c->e->frames[i].file);
 
+		/* code that is replaced is followed by what it was up to a second ago */
+		if (!strcmp(t->pristine, "-") && c->e->frames[i].guessed)
+			return true;
 		if (i >= 3) { /* the caller: known, and after a call */
 			if (file && !c->e->frames[i].exact && !c->e->frames[i].guessed &&
 			    !elfview__after_call(file, c->e->frames[i].ip, &target))
@@ -262,7 +265,7 @@ static void one(struct tags *c)
 		c->right++;
 	c->incomplete += c->e->end != STK_END_COMPLETE;
 	c->unreadable += c->e->end == STK_END_UNREADABLE;
-	if ((!ok || worst != RIGHT || c->e->end != STK_END_COMPLETE) && c->printed++ < 8) {
+	if ((!ok || worst != RIGHT || c->e->end != STK_END_COMPLETE) && c->printed[!ok]++ < 8) {
 		printf("%s: tag %llu, %s\n", ok ? "UNKNOWN or incomplete" : "WRONG",
 		       (unsigned long long)t->tag, ok ? t->pristine : c->what);
 		recview__print(&c->rec, c->e);
