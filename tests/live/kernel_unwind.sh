@@ -76,13 +76,18 @@ rule=none
 [ "$by" != orc ] || spoil_rule
 
 # Spoils the remembered stack ids of a CPU: one of the next 1,024 remembered stacks is checked.
-# They are remembered before and after the programs that compare records are detached.
+# Where a program is called from depends on whether it is alone at its tracepoint, and each place
+# has ids of its own: an ftrace event keeps it from being alone.
+new_instance
+for e in sys_enter sys_exit; do
+	echo 1 >"$instance/events/raw_syscalls/$e/enable" || fail "$e cannot be enabled"
+done
+echo 0 >"$instance/tracing_on"
 events=2
 # shellcheck disable=SC2016,SC2086 # variables of that shell; an option and its value
 "$STACKONCE" record $roomy --no-user-stacks -o memo.stk -e raw_syscalls:sys_enter \
 	--filter 'id == 110' -e raw_syscalls:sys_exit --filter 'id == 110' -- taskset 1 sh -c '
-	"$1/getppid" 2000 && "$1/walk_spoil" $PPID settled && "$1/getppid" 2000 &&
-	"$1/walk_spoil" $PPID && "$1/getppid" "$2"' sh "$PROG" "$calls" \
+	"$1/getppid" 2000 && "$1/walk_spoil" $PPID && "$1/getppid" "$2"' sh "$PROG" "$calls" \
 	>out 2>err || fail "$(cat out err)"
 want_noticed memo.stk
 note "$(info_of orc.stk .kernel_unwind.walked) of $calls walked," \

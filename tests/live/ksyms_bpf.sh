@@ -62,7 +62,7 @@ for restrict in "$before" 2; do
 		jq -c '{id, bpf: [.frames[] | select(.sym // "?" | test("swap|^[?]$"))]}' >named
 	[ "$(wc -l <events)" -eq 9 ] || fail "$(wc -l <events) events instead of 9"
 	jq -n -r --slurpfile s named --slurpfile e events '$e[] | . as $e |
-		($s[] | select(.id == $e[0]) | .bpf) as $f |
+		([$s[] | select(.id == $e[0]) | .bpf[]]) as $f |
 		select(($f | length) != 1 or $f[0].mod != "bpf" or
 			($f[0].sym | endswith("_" + $e[1]) | not)) |
 		"\($e[1]) has \($f)"' >wrong
@@ -71,4 +71,5 @@ for restrict in "$before" 2; do
 		fail "stacks name the wrong programs with kptr_restrict=$restrict"
 	}
 done
+[ "$over" -gt 0 ] || fail "no program was at the address of an earlier one"
 note "18 programs, $over of them at the address of an earlier one"

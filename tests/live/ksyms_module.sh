@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A module is loaded, unloaded and loaded again during a recording, at another address or with
 # another module in its place: its functions are named with their module each time.
+# alone: it loads and unloads modules
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1

@@ -81,6 +81,7 @@ done
 
 # The thread is the wrong key for pairs that another thread ends: such pairs must not pass.
 pairs_of "$work/crossed.stk" >"$work/got"
+[ -s "$work/got" ] || fail "there are no pairs by thread"
 (check_pairs 'by thread') >/dev/null && fail "check_pairs accepts pairs of the wrong threads"
 
 # A selection does not change the pairs: the first thread has the pairs that it began.

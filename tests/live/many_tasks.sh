@@ -11,7 +11,10 @@ mkfifo in
 "$PROG/many_threads" "$threads" <in >ready 2>why &
 test_pids="$test_pids $!"
 exec 3>in
-until_true 30 test -s ready || skip "$threads threads cannot be started here: $(cat why)"
+until_true 30 test -s ready || {
+	[ -s why ] || fail "$threads threads are not started within 150 s"
+	skip "$threads threads cannot be started here: $(cat why)"
+}
 record -a -e 'sched:sched_process_*' -d 1 -o many.stk
 exec 3>&-
 want_sum many.stk

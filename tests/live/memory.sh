@@ -22,6 +22,7 @@ check_case()
 		'for everything else'; do
 		grep -q "^stackonce: memory: .*$part" err || fail "record -v does not print '$part'"
 	done
+	grep -q 'loaded in' err || fail "record -v does not print when the programs are loaded"
 	sed -n '/loaded in/,$p' err | grep -q 'stackonce: memory:' &&
 		fail "the memory is printed after the start"
 	info_of memory.stk -r '.meta | to_entries[] | select(.key | startswith("limits.") or

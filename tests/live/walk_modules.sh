@@ -3,6 +3,7 @@
 # Kernel stacks with frames in modules are walked, too: in modules that were loaded before, and in
 # modules that are unloaded and loaded again at another address.  Each stack is compared with that
 # of bpf_get_stack().
+# alone: it loads and unloads modules
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_walk.sh

@@ -118,6 +118,6 @@ int main(void)
 		start(storm);
 	}
 	start(memory);
-	pause();
-	return 1;
+	wait(NULL);
+	errx(1, "a process of the load ended");
 }

@@ -3,15 +3,11 @@
  * walk_spoil PID FUNCTION: from now on, the kernel stack walk of the recorder PID takes FUNCTION
  * for the outermost function, and its memo is cleared.
  * walk_spoil PID: from now on, two stacks in its memo have each other's ids.
- * walk_spoil PID settled: waits until the recorder compares no records with the kernel's.  With a
- * second program at a tracepoint the kernel calls the first one from another place, where the memo
- * has other entries for the same stacks.
  */
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,35 +19,26 @@
 
 #include "kwalk_layout.h"
 
-#define SETTLED_TRIES 3000 /* of 20 ms */
-
-/* The value of a field in the fdinfo of a descriptor; 0: it has no such field. */
-static int id_of(const char *pid, const char *fd, const char *what)
+static int map_id(const char *pid, const char *fd)
 {
 	char path[300], line[128];
-	size_t len = strlen(what);
 	int id = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, fd);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, what, len) && sscanf(line + len, ": %d", &id) == 1)
+		if (sscanf(line, "map_id: %d", &id) == 1)
 			break;
 	if (f)
 		fclose(f);
 	return id;
 }
 
-/*
- * Calls the function for the descriptors of a process, until it returns one of its own; returns
- * that, or -1.
- */
-static int each_fd(const char *pid, int (*look)(const char *pid, const char *fd, void *arg),
-		   void *arg)
+static int map_of(const char *pid, const char *name, struct bpf_map_info *info)
 {
-	struct dirent *e;
 	char path[64];
+	struct dirent *e;
 	int fd = -1;
 	DIR *d;
 
@@ -59,36 +46,19 @@ static int each_fd(const char *pid, int (*look)(const char *pid, const char *fd,
 	d = opendir(path);
 	if (!d)
 		err(1, "%s", path);
-	while (fd < 0 && (e = readdir(d)))
-		fd = look(pid, e->d_name, arg);
+	while (fd < 0 && (e = readdir(d))) {
+		int id = map_id(pid, e->d_name);
+		__u32 len = sizeof(*info);
+
+		fd = id ? bpf_map_get_fd_by_id(id) : -1;
+		memset(info, 0, sizeof(*info));
+		if (fd < 0 ||
+		    (!bpf_obj_get_info_by_fd(fd, info, &len) && !strcmp(info->name, name)))
+			continue;
+		close(fd);
+		fd = -1;
+	}
 	closedir(d);
-	return fd;
-}
-
-struct wanted_map {
-	const char *name;
-	struct bpf_map_info *info;
-};
-
-static int open_map(const char *pid, const char *entry, void *arg)
-{
-	struct wanted_map *m = arg;
-	int id = id_of(pid, entry, "map_id"), fd = id ? bpf_map_get_fd_by_id(id) : -1;
-	__u32 len = sizeof(*m->info);
-
-	memset(m->info, 0, sizeof(*m->info));
-	if (fd < 0 ||
-	    (!bpf_obj_get_info_by_fd(fd, m->info, &len) && !strcmp(m->info->name, m->name)))
-		return fd;
-	close(fd);
-	return -1;
-}
-
-static int map_of(const char *pid, const char *name, struct bpf_map_info *info)
-{
-	struct wanted_map m = { name, info };
-	int fd = each_fd(pid, open_map, &m);
-
 	if (fd < 0)
 		err(1, "%s", name);
 	return fd;
@@ -211,43 +181,8 @@ static unsigned int spoil_rules(const char *pid, const char *function)
 	return spoilt;
 }
 
-/* Opens the program that a descriptor attaches, if that compares records. */
-static int open_check(const char *pid, const char *entry, void *arg)
-{
-	int id = id_of(pid, entry, "link_id") ? id_of(pid, entry, "prog_id") : 0;
-	int fd = id ? bpf_prog_get_fd_by_id(id) : -1;
-	struct bpf_prog_info info = { 0 };
-	__u32 len = sizeof(info);
-
-	(void)arg;
-	if (fd < 0 || (!bpf_obj_get_info_by_fd(fd, &info, &len) && !strcmp(info.name, "stk_check")))
-		return fd;
-	close(fd);
-	return -1;
-}
-
-static bool has_check(const char *pid)
-{
-	int fd = each_fd(pid, open_check, NULL);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-static int wait_settled(const char *pid)
-{
-	unsigned int i;
-
-	for (i = 0; i < SETTLED_TRIES && has_check(pid); i++)
-		usleep(20000);
-	return i == SETTLED_TRIES;
-}
-
 int main(int argc, char **argv)
 {
-	if (argc == 3 && !strcmp(argv[2], "settled"))
-		return wait_settled(argv[1]);
 	if (argc == 3 && spoil_rules(argv[1], argv[2])) {
 		change_memos(argv[1], forget);
 		return 0;
