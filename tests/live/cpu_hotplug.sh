@@ -21,6 +21,12 @@ off()
 	echo 0 >$sysfs/cpu1/online
 }
 
+# must_off: without it the test would test nothing.
+must_off()
+{
+	off || fail "CPU 1 cannot be taken offline"
+}
+
 on()
 {
 	echo 1 >$sysfs/cpu1/online
@@ -45,6 +51,24 @@ works()
 	taskset 2 "./spin$1" 2000 >/dev/null
 }
 
+# is_recorded NAME: a program of this name runs on CPU 1; calls and samples of it are in cpu.stk.
+is_recorded()
+{
+	taskset 2 "./seen$1" 200 >/dev/null
+	for events in 'raw_syscalls:*' 'sample:*'; do
+		"$STACKONCE" script --json --cpu 1 --comm "seen$1" --event "$events" cpu.stk \
+			2>/dev/null | grep -q '"ts"' || return 1
+	done
+}
+
+# works_when_seen NAME: works as soon as the recorder has noticed that the CPU is online.
+works_when_seen()
+{
+	cp "$PROG/spin" "seen$1"
+	until_true 60 is_recorded "$1" || fail "$1: the CPU is online, but not recorded"
+	works "$1"
+}
+
 # want_work NAME: what it did is recorded.
 want_work()
 {
@@ -58,11 +82,10 @@ want_work()
 }
 
 # Off before the start, and on during the recording.
-off
+must_off
 start -F 50 -e kmem:kfree,kmem:kmem_cache_free
 on
-sleep 6
-works first
+works_when_seen first
 stop_recorder
 want_sum cpu.stk
 want_work first
@@ -70,18 +93,16 @@ want_work first
 # Off and on again during a recording, the last times faster than the recorder looks, and off at its
 # end.
 start -F 50
-off
+must_off
 sleep 2
 on
-sleep 2
-works once
+works_when_seen once
 for _ in 1 2 3 4 5; do
-	off
+	must_off
 	on
 done
-sleep 2
-works often
-off
+works_when_seen often
+must_off
 sleep 1
 stop_recorder
 want_sum cpu.stk
@@ -92,11 +113,10 @@ on
 # The list of online CPUs is always older than what the recorder does with it; here it is wrong.
 cat $sysfs/online >online
 mount --bind online $sysfs/online || fail "the list of online CPUs cannot be replaced"
-off
+must_off
 start -F 50
 on
-sleep 2
-works back
+works_when_seen back
 stop_recorder
 umount $sysfs/online
 want_sum cpu.stk
@@ -123,12 +143,12 @@ end_child KILL "$toggles"
 on 2>/dev/null || :
 
 # ftrace has no ring for a CPU that has been offline since the instance was created.
-off
+must_off
 start --backend ftrace
 on
 sleep 2
 taskset 2 "$PROG/getppid" 2000 >/dev/null
-off
+must_off
 sleep 1
 stop_recorder
 want_sum cpu.stk

@@ -11,7 +11,6 @@ side=$(scale 4 1)
 
 uptime_ns()
 {
-	# Seconds with two decimals are precise enough, because a second is compared.
 	awk '{ printf "%.0f\n", $1 * 1000000000 }' /proc/uptime
 }
 
@@ -27,7 +26,7 @@ record_bg -a -o range.stk -e syscalls:sys_enter_getppid -e sched:sched_switch
 range=$((($(uptime_ns) - $(cat started)) / 500000 + 3000))
 stop_recorder
 
-# check FILE TICKS KILLED TICKER: the recorder of FILE was killed at time KILLED.
+# check FILE TICKS KILLED TICKER: the recorder of FILE was killed after time KILLED.
 check()
 {
 	[ -e "$1" ] || return 0
@@ -42,15 +41,15 @@ check()
 	}
 	"$STACKONCE" script --json --pid "$4" --event syscalls:sys_enter_getppid "$1" 2>/dev/null |
 		jq .ts >"$1.ts"
-	# Tick k is right before event k.  From the first event of the file on, every tick that is
-	# older than a second when the recorder dies has its event, and event k + 1 is after tick k.
+	# Tick k is before event k, which is before tick k + 1.  From the first event of the file
+	# on, every event whose next tick is older than a second when the recorder dies is there.
 	awk -v killed="$3" '
 		NR == FNR { ts[++n] = $1; next }
 		n && $1 <= ts[1] { first = FNR }
 		{
 			tick[FNR] = $1
 			if ($1 < killed - 1000000000)
-				old = FNR
+				old = FNR - 1
 		}
 		END {
 			if (!n)
@@ -64,7 +63,7 @@ check()
 			if (first + n - 1 < old) {
 				print "the file ends at tick " first + n - 1 ", " \
 					(killed - ts[n]) / 1000000 \
-					" ms before its recorder; tick " old \
+					" ms before its recorder; event " old \
 					" is older than a second"
 				exit 1
 			}
@@ -87,8 +86,9 @@ one()
 		ms=$((ms / 2))
 	fi
 	sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
+	# the time of the last tick before the signal
+	killed=$(tail -n 1 "ticks.$1")
 	kill -KILL "$rec"
-	killed=$(uptime_ns)
 	wait "$rec"
 	end_child KILL "$ticker"
 	check "$1.stk" "ticks.$1" "$killed" "$ticker" >"$1.msg" || mv "$1.msg" "$1.failed"

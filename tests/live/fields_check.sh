@@ -81,7 +81,9 @@ want_pages()
 			if type == "string" then .[:-3] else . / 4096 | floor end' |
 		sort | uniq -c | awk -v n="$n" '$1 == n { right++ } $1 > n { more++ }
 			END { print right + 0, more + 0; exit right != 512 || more }' >pages ||
-		fail "$1: pages read $n times, and more often: $(cat pages)"
+		fail "$1: pages read $n times, and more often: $(cat pages); lost faults:" \
+			"$(info_of "$1" -c '.events[] |
+				select(.name == "exceptions:page_fault_user").lost_by')"
 }
 
 # Each event type is compared 64 times, if it happens that often.
@@ -101,7 +103,9 @@ want_pages right.stk
 record_bg -a $roomy --fields kernel --no-user-stacks -o other.stk -e "$types,$calls"
 # shellcheck disable=SC2086
 record -a $roomy --fields native --no-user-stacks -o beside.stk -e "$types,$calls" -- sh load
-end_child INT "$recorder"
+stop_recorder
+want_sum other.stk
+want_sum beside.stk
 # shellcheck disable=SC2086
 want_compared beside.stk $frequent
 want_pages beside.stk

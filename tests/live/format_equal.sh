@@ -42,7 +42,7 @@ compare_round()
 	echo >"$instance/trace"
 	for s; do
 		[ ! -e "$instance/events/$s/enable" ] || echo 1 >"$instance/events/$s/enable" ||
-			note "$s cannot be enabled"
+			[ ! -e "$instance/events/$s/enable" ] || fail "$s cannot be enabled"
 	done
 	echo 1 >"$instance/tracing_on"
 	$workload
@@ -62,10 +62,11 @@ many_kinds()
 	"$PROG/manykinds" "$work" || fail "the workload failed"
 }
 
-# The same on file systems that this machine can make and mount, including the events of mount and
-# umount.
+# The same on the file systems that this machine can make and mount, which must be at least one,
+# including the events of mount and umount.
 file_systems()
 {
+	mounted=
 	mkdir -p "$work/mnt"
 	for fs in $disks; do
 		rm -f "$work/image"
@@ -76,7 +77,9 @@ file_systems()
 		cp "$PROG/manykinds" "$work/mnt" && rm "$work/mnt/manykinds"
 		umount "$work/mnt" || fail "cannot unmount $fs"
 		note "file system $fs"
+		mounted="$mounted $fs"
 	done
+	[ -n "$mounted" ] || fail "none of$disks can be made and mounted"
 }
 
 disks=

@@ -71,12 +71,15 @@ done
 echo 'comm ~ "a-1*"' >"$instance/events/raw_syscalls/sys_enter/filter" ||
 	fail "tracefs refuses a filter"
 echo 1 >"$instance/events/raw_syscalls/sys_enter/enable" || fail "tracefs refuses raw_syscalls"
-for _ in 1 2 3; do
-	"$work/a-1 [0] 2: b-3" 100 || fail "the copy ended with $?"
+# Where many tasks run, ftrace forgets the names of ended ones soon.
+for try in 1 2 3 4 5 6 7 8 9 10; do
+	echo 1 >"$instance/tracing_on"
 	sleep 0.2
+	"$work/a-1 [0] 2: b-3" 100 || fail "the copy ended with $?"
+	echo 0 >"$instance/tracing_on"
+	cat "$instance/trace" >trace
+	[ "$try" -lt 3 ] || ! grep -q '^ *a-1 \[0\] 2: b-3-[0-9]' trace || break
 done
-echo 0 >"$instance/tracing_on"
-cat "$instance/trace" >trace
 old=$(overwritten trace) || fail "the trace file has no count of its entries"
 same_lines trace "$old" # yes if there are more switches on this machine than fit into the ring
 grep -q '^a-1 \[0\] 2: b-3-[0-9]' want || fail "ftrace did not see the task with the odd name"
@@ -117,7 +120,7 @@ for syms in '' '--kallsyms /proc/kallsyms'; do
 	# shellcheck disable=SC2086 # words
 	"$STACKONCE" import fsmb none $syms --trace full --force -o full.stk 2>summary ||
 		fail "import of stacks in full ended with $?"
-	grep -q -e 'not events' -e 'match no event' summary &&
+	grep -q -e 'without an event' -e 'in which there is no event' summary &&
 		fail "stacks in full are not kept: $(cat summary)"
 	stacks <full >want
 	"$STACKONCE" script full.stk | stacks >got

@@ -57,7 +57,9 @@ for f in bpf ftrace; do
 	"$STACKONCE" script $f.stk >$f.txt
 done
 
-# flatten FILE: prints "pid event #N: frame frame ..." for each event of the workload's tasks.
+# flatten FILE: prints "pid event #N: frame frame ..." for each event of the workload's tasks.  The
+# name of another test's BPF program, which an interrupt has hit, is lost if the program is unloaded
+# before the recorder asks for it: such frames are compared without their names.
 flatten()
 {
 	awk 'NR == FNR { ours[$1] = 1; next }
@@ -71,7 +73,10 @@ flatten()
 			frames[now] = ""
 			next
 		}
-		/^ *=> / && now != "" { frames[now] = frames[now] " " $2 }
+		/^ *=> / && now != "" {
+			sub(/^(bpf_prog_.*|0x[0-9a-f]+)$/, "bpf", $2)
+			frames[now] = frames[now] " " $2
+		}
 		END {
 			for (e in frames)
 				print e ":" frames[e]

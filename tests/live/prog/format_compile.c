@@ -34,6 +34,12 @@ static int check(const char *path, unsigned int *nr, unsigned int *nr_fallback)
 		return -errno;
 	}
 	len = fread(text, 1, sizeof(text), file);
+	if (ferror(file) && errno == ENODEV)
+		return 0; /* the same, after it was opened */
+	if (ferror(file)) {
+		perror(path);
+		return -EIO;
+	}
 	err = ev_format__parse(text, len, &f);
 	if (!err && !ev_format__compiled(f) && types) {
 		err = ev_format__resolve(text, len, constants__lookup, types, &resolved, &nr_names);

@@ -51,6 +51,7 @@ static uint64_t text_end; /* end of the kernel's text, if it has no data symbols
 static struct btf *types;
 static bool unsure; /* the last record depends on unknown data */
 
+/* NULL if it cannot be read, with errno. */
 static char *read_file(const char *path, size_t *ret_len)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -70,6 +71,10 @@ static char *read_file(const char *path, size_t *ret_len)
 			if (!s)
 				return NULL;
 		}
+	}
+	if (n < 0) {
+		free(s);
+		return NULL;
 	}
 	s[len] = '\0';
 	*ret_len = len;
@@ -195,8 +200,12 @@ static int load_event(const char *path)
 	int err;
 
 	text = read_file(path, &len);
-	if (!text)
+	if (!text && (errno == ENOENT || errno == ENODEV))
 		return 0; /* a probe that was removed */
+	if (!text) {
+		perror(path);
+		return -EIO;
+	}
 	err = ev_format__parse(text, len, &f);
 	if (!err && !ev_format__compiled(f)) {
 		ev_format__free(f);
