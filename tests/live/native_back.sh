@@ -36,10 +36,18 @@ EOF
 # the front is attached, the kernel calls perf's program before the front.
 before_front()
 {
+	rm -f other.stk # it appears when its events are recorded
 	"$command" record -q -a --fields kernel --no-user-stacks -o other.stk -e "$1" 2>other.err &
 	other=$!
 	test_pids="$test_pids $other"
 	wait_armed $other other.stk
+}
+
+end_other()
+{
+	[ -n "$other" ] || return 0
+	kill -INT "$other"
+	wait "$other" || fail "the other recorder ended with $?: $(cat other.err)"
 }
 
 # back OPTIONS...: records load.sh, with --fields native.  The events of $WAY_BACK take the old way,
@@ -99,7 +107,8 @@ calls=$(scale 2000 500)
 for first in front perf; do
 	other=
 	[ $first = front ] || before_front raw_syscalls:sys_enter,raw_syscalls:sys_exit
-	until_back 2 "'$PROG/numbered' $calls 20"
+	# a thread may get the number of one of an earlier run: the calls of each run are others
+	until_back 2 "'$PROG/numbered' $calls 20 \$((runs = runs + 1))"
 	WAY_BACK='syscalls:sys_enter_dup 1000 syscalls:sys_exit_dup 1000'
 	back $stacks -e syscalls:sys_enter_dup,syscalls:sys_exit_dup,syscalls:sys_enter_getppid
 	want_numbers syscalls:sys_enter_dup fildes
@@ -108,7 +117,7 @@ for first in front perf; do
 	WAY_BACK='raw_syscalls:sys_enter 1000 raw_syscalls:sys_exit 1000'
 	back $stacks -e raw_syscalls:sys_enter --filter 'id == 32' -e raw_syscalls:sys_exit \
 		--filter 'id == 32'
-	[ -z "$other" ] || end_child INT "$other"
+	end_other
 	made=$(($(grep -c '^pid ' record.out) * calls * 2))
 	of=numbered # a shell makes such calls, too
 	for e in raw_syscalls:sys_enter raw_syscalls:sys_exit; do
@@ -125,24 +134,43 @@ times=$(scale 20 4)
 until_back 1 "'$PROG/faults' $((times * 512))"
 WAY_BACK='exceptions:page_fault_user 2000'
 back $stacks -e exceptions:page_fault_user
+of=faults
 values_of exceptions:page_fault_user address
+of=
 cut -d ' ' -f 2,4 values | sort | uniq -c | awk -v times="$times" '$1 == times { n[$2]++ }
 	$1 > times { print "more than", times, $0 }
-	END { for (i in n) if (n[i] > 10) print n[i] }' >pages
+	END {
+		for (i in n)
+			if (n[i] > 10) {
+				print n[i]
+				sum += n[i]
+			}
+		print "pages", sum + 0
+	}' >pages
 runs=$(grep -c '^events ' record.out)
-[ "$(grep -c '^512$' pages)" -eq "$runs" ] || fail "of $runs runs: $(cat pages)"
+grep -qx "pages $((runs * 512))" pages || fail "of $runs runs: $(cat pages)"
 
 # What a CPU switches to is what it switches from next; on some machines no program runs while a
 # thread of PID 1 does.
 until_back 3 "{ '$PROG/pingpong' $(scale 5000 300); ping -q -i 0.01 -c 10 127.0.0.1; } >/dev/null"
 WAY_BACK='sched:sched_switch 1000 irq:softirq_entry 300 irq:softirq_exit 1'
+need_tracefs
+new_instance
+name_processes
+# ftrace notes the process of a task while an event is enabled
+echo 'prev_comm == "none"' >"$instance/events/sched/sched_switch/filter"
+echo 1 >"$instance/events/sched/sched_switch/enable"
 ls /proc/1/task >init.tids
 for first in $(scale perf perf 'front perf'); do
 	other=
 	[ $first = front ] ||
 		before_front sched:sched_switch,irq:softirq_entry,irq:softirq_exit
 	back -a --include-self $stacks -e sched:sched_switch,irq:softirq_entry,irq:softirq_exit
-	[ -z "$other" ] || end_child INT "$other"
+	end_other
+	{
+		ls /proc/1/task
+		awk '$2 == 1 { print $1 }' "$tracefs/saved_tgids"
+	} >>init.tids
 	values_of sched:sched_switch prev_pid next_pid
 	awk 'NR == FNR { hidden[$1]; next }
 		$1 in to && to[$1] != $4 && !(to[$1] in hidden) {

@@ -33,8 +33,9 @@ compare()
 		(true; false) | cat | sleep 0.001
 	done
 	sleep "$(scale 0 2)" # in an emulated machine, the times at the ends are longer
-	end_child INT "$native"
-	end_child INT "$kernel"
+	for recorder in "$native" "$kernel"; do
+		stop_recorder
+	done
 	want_sum kernel.stk
 	want_sum native.stk
 	"$STACKONCE" info native.stk | grep -q "^Native .*${types%% *}" ||

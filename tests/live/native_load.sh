@@ -28,8 +28,9 @@ kernel=$recorder
 record_bg -a $roomy --no-user-stacks --fields native -o native.stk -e 'kmem:*'
 native=$recorder
 load
-end_child INT "$native"
-end_child INT "$kernel"
+for recorder in "$native" "$kernel"; do
+	stop_recorder
+done
 want_sum native.stk
 want_sum kernel.stk
 for way in native kernel; do

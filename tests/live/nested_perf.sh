@@ -10,26 +10,41 @@ cd "$work" || exit 1
 need_tool perf
 need_tracefs
 n=$(scale 5000 500)
-perf record -q -e syscalls:sys_enter_getppid -g -a -o perf.data >perf.log 2>&1 &
+# with -a, perf records before it starts its command
+perf record -q -e syscalls:sys_enter_getppid -g -a -o perf.data -- \
+	sh -c 'touch ready; exec sleep 10000' >perf.log 2>&1 &
 perf=$!
 test_pids="$test_pids $perf"
-sleep 2
+while_runs "$perf" test -e ready || fail "perf ended: $(cat perf.log)"
+# ftrace counts the faults
+new_instance
+fault=exceptions:page_fault_kernel
+event=$instance/events/exceptions/page_fault_kernel
+echo 'comm == "badframe"' >"$event/filter"
+echo 1 >"$event/enable"
 # our own walk of user stacks would fault as well, in our own programs
-for way in native kernel; do
+for fields in native kernel; do
 	# shellcheck disable=SC2086 # an option and its value
-	record -a $roomy --no-user-stacks --fields $way -o $way.stk \
-		-e exceptions:page_fault_kernel -- "$PROG/badframe" "$n"
+	record -a $roomy --no-user-stacks --fields $fields -o $fields.stk -e $fault -- \
+		"$PROG/badframe" "$n"
+	seen=$(grep -c page_fault_kernel: "$instance/trace")
+	echo >"$instance/trace"
+	[ "$seen" -ge "$n" ] || skip "perf's stack walk does not fault here: only $seen faults"
+	echo "$seen" >$fields.seen
 done
+is_child "$perf" || fail "perf ended: $(cat perf.log)"
 end_child INT "$perf"
-for way in native kernel; do
-	want_sum $way.stk
-	happened=$(counted $way.stk exceptions:page_fault_kernel happened)
-	recorded=$(counted $way.stk exceptions:page_fault_kernel recorded)
-	[ "$happened" -ge "$n" ] ||
-		skip "perf's stack walk does not fault here: only $happened faults"
-	lost=$(counted $way.stk exceptions:page_fault_kernel lost)
-	[ "$lost" -le 4 ] || fail "$way: $recorded of $happened faults recorded"
-	bare=$(counted $way.stk exceptions:page_fault_kernel fields_missing)
-	[ "$bare" -eq 0 ] || fail "$way: $bare of $recorded faults have no fields"
-	note "$way: $recorded of $happened faults recorded"
+for fields in native kernel; do
+	want_sum $fields.stk
+	happened=$(counted $fields.stk $fault happened)
+	recorded=$(counted $fields.stk $fault recorded)
+	lost=$(counted $fields.stk $fault lost)
+	[ "$lost" -le 4 ] || fail "$fields: $recorded of $happened faults recorded"
+	own=$("$STACKONCE" script --json --comm badframe $fields.stk | grep -c '"type":"event"')
+	seen=$(cat $fields.seen)
+	[ $((own + lost)) -ge "$seen" ] ||
+		fail "$fields: $own recorded and $lost lost of $seen faults that ftrace saw"
+	bare=$(counted $fields.stk $fault fields_missing)
+	[ "$bare" -eq 0 ] || fail "$fields: $bare of $recorded faults have no fields"
+	note "$fields: $recorded of $happened faults recorded"
 done

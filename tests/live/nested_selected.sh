@@ -33,15 +33,15 @@ check()
 	truth=$(seen_by_bpf <"$instance/trace" | grep -c 'sched_waking:')
 	[ "$truth" -gt $((all / 2)) ] ||
 		fail "most wakeups happened while PID 1 ran: $((all - truth)) of $all"
-	mine=$("$STACKONCE" stacks --json mine.stk >/dev/null &&
-		counted mine.stk sched:sched_waking recorded)
+	"$STACKONCE" stacks --json mine.stk >/dev/null || fail "stacks ended with $?"
+	"$STACKONCE" script --json mine.stk >mine.json || fail "script ended with $?"
+	bare=$(jq -s '[.[] | select(.type == "event" and .fields == null)] | length' mine.json)
+	[ "$bare" -eq 0 ] || fail "$1: $bare events have no fields"
+	mine=$(jq -s --arg comm $comm '[.[] | select(.fields.comm == $comm)] | length' mine.json)
 	lost=$(counted mine.stk sched:sched_waking lost)
 	[ "$((mine + lost))" -ge "$truth" ] ||
 		fail "$1: $mine recorded and $lost lost of $truth wakeups"
 	[ "$lost" -le 4 ] || fail "$1: $lost of $truth wakeups lost"
-	"$STACKONCE" script --json mine.stk >mine.json || fail "script ended with $?"
-	bare=$(jq -s '[.[] | select(.fields == null)] | length' mine.json)
-	[ "$bare" -eq 0 ] || fail "$1: $bare of $mine have no fields"
 	note "$1: $mine recorded, $lost lost; BPF can see $truth of the $all that ftrace has"
 }
 

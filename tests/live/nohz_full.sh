@@ -14,15 +14,19 @@ adds_up()
 	backend=$1
 	shift
 	for _ in $(seq 1 "$times"); do
-		"$PROG/getppid" "$(scale 1000000 20000)" >/dev/null &
+		"$PROG/getppid" 1000000000 >/dev/null &
 		calls=$!
+		test_pids="$test_pids $calls"
 		"$@" "$STACKONCE" record -q -a --backend "$backend" -d 0.2 \
 			-e raw_syscalls:sys_enter -o adds.stk 2>err || {
 			cat err
 			fail "$*: record failed"
 		}
-		wait "$calls"
+		is_child "$calls" || fail "the calls ended before the recording"
+		end_child KILL "$calls"
 		want_sum adds.stk
+		events=$(counted adds.stk raw_syscalls:sys_enter recorded)
+		[ "$events" -ge "$(scale 1000 10)" ] || fail "$*: only $events events"
 	done
 }
 

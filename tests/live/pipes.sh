@@ -9,8 +9,11 @@ call=syscalls:sys_enter_getppid
 n=$(scale 5000 1000)
 
 # The command's own output must not be part of the recording.
-"$STACKONCE" record -q -o - -e $call -- sh -c "'$PROG/getppid' $n >&2" 2>/dev/null |
-	"$STACKONCE" script - >script.out || fail "script - ended with $?"
+{
+	"$STACKONCE" record -q -o - -e $call -- sh -c "'$PROG/getppid' $n >&2" 2>record.err
+	echo $? >rc
+} | "$STACKONCE" script - >script.out || fail "script - ended with $?"
+[ "$(cat rc)" -eq 0 ] || fail "record -o - ended with $(cat rc): $(cat record.err)"
 calls='getppid-[0-9].*sys_enter_getppid\|getppid-[0-9].*sys_getppid'
 [ "$(grep -c "$calls" script.out)" -eq "$n" ] ||
 	fail "$(grep -c 'getppid-[0-9]' script.out) events came through the pipe, not $n"
@@ -28,22 +31,41 @@ done
 cmp script.file script.pipe || fail "script reads a pipe differently from a named file"
 
 # A reader that closes the pipe early is no error.
-"$STACKONCE" script file.stk | head -n 1 >/dev/null || fail "script | head failed"
+{
+	"$STACKONCE" script file.stk
+	echo $? >rc
+} | head -n 1 >first || fail "head ended with $?"
+[ -s first ] || fail "script | head prints nothing"
+[ "$(cat rc)" -eq 0 ] || fail "script | head: script ended with $(cat rc)"
 
-# While nobody reads the pipe, the recorder waits, but its rings are emptied nevertheless.
-many=$(scale 200000 10000)
-# shellcheck disable=SC2016 # variables of the other shell
-"$STACKONCE" record -q -o - --buffer-size 1M -e $call -- sh -c '"$0" "$1" >&2; touch called' \
-	"$PROG/getppid" "$many" 2>/dev/null | (until_true 60 test -e called && cat >slow.stk)
-[ "$(wc -c <slow.stk)" -gt 65536 ] || [ -n "${LIVE_VM:-}" ] ||
+# While nobody reads the pipe, the recorder waits, but its rings are emptied nevertheless.  Calls
+# that are paced do not fill a ring before it is emptied; numbered ones take room in the recording.
+if [ "$(nproc)" -ge 2 ]; then
+	many=$(scale 400000 5000)
+	call=syscalls:sys_enter_dup
+	set -- "$PROG/numbered" "$many" 200
+	many=$((many * 2))
+else
+	many=$(scale 200000 10000)
+	set -- "$PROG/getppid" "$many"
+fi
+{
+	# shellcheck disable=SC2016 # variables of the other shell
+	"$STACKONCE" record -q -o - --buffer-size 1M -e $call -- \
+		sh -c '"$@" >&2; rc=$?; touch called; exit $rc' sh "$@" 2>record.err
+	echo $? >rc
+} | (until_true 60 test -e called && cat >slow.stk)
+[ "$(cat rc)" -eq 0 ] || fail "record to a slow pipe ended with $(cat rc): $(cat record.err)"
+[ "$(wc -c <slow.stk)" -gt 131072 ] || [ -n "${LIVE_VM:-}" ] || [ "$(nproc)" -eq 1 ] ||
 	fail "the recording fits into a pipe: this tested nothing"
 want_sum slow.stk
 lost=$(info_of slow.stk .totals.lost)
+[ "$(info_of slow.stk .totals.happened)" -ge "$many" ] || fail "not all of $many calls happened"
 [ "$lost" -le $((many / 100)) ] || fail "$lost of $many events lost while nobody read the pipe"
 note "$lost of $many events lost while nobody read the pipe"
 
 # An existing output is kept as FILE.old.
 cp file.stk first.stk
-record -o file.stk -e $call -- "$PROG/getppid" 1
+record -o file.stk -e syscalls:sys_enter_getppid -- "$PROG/getppid" 1
 cmp first.stk file.stk.old || fail "file.stk.old is not the earlier recording"
 note "$n events through a pipe"

@@ -55,9 +55,13 @@ while IFS=$tab read -r name recordable answer event; do
 	end_load
 	grep -qF "read it with 'stackonce $answer out.stk'" err ||
 		fail "$name: record does not name the command to read it with: $(cat err)"
-	counted out.stk "$event" happened >/dev/null
 	info_true out.stk --arg e "$event" 'any(.events[]; .name == $e)' ||
 		fail "$name: no $event in the recording"
+	case $name in
+	lifecycle | offcpu | syscalls | timer | runqueue | page-fault)
+		[ "$(counted out.stk "$event" happened)" -gt 0 ] || fail "$name: no $event happened"
+		;;
+	esac
 	# shellcheck disable=SC2086 # the words of the command
 	"$STACKONCE" $answer out.stk >text 2>err </dev/null ||
 		fail "$name: $answer ended with $?: $(cat err)"
@@ -65,7 +69,7 @@ while IFS=$tab read -r name recordable answer event; do
 	# shellcheck disable=SC2086
 	"$STACKONCE" $answer --json out.stk 2>err </dev/null >json ||
 		fail "$name: $answer --json ended with $?"
-	jq -es 'all(type == "object")' json >/dev/null ||
+	jq -es 'length > 0 and all(type == "object")' json >/dev/null ||
 		fail "$name: $answer --json does not print JSON objects"
 	want_json "${answer%% *}" json
 	for command in info 'script --stacks' stacks files; do

@@ -6,11 +6,29 @@
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
-"$STACKONCE" record --live -a -o live.stk -e sched:sched_switch -d "$(scale 5 8)" </dev/null \
-	>out 2>err || fail "record --live: $(cat err)"
-[ "$(grep -c '^[0-9,]* events in .*: live.stk$' out)" -ge 2 ] ||
-	fail "no view before the end: $(cat out)"
-grep -q '%  __schedule' out || fail "no stack in the view: $(cat out)"
+# live ARGS...: starts a recording with a view.  It would end by itself only if the view never shows
+# what the test waits for.
+live()
+{
+	"$STACKONCE" record --live -a -d "$(scale 60 600)" "$@" </dev/null >out 2>err &
+	recorder=$!
+	test_pids="$test_pids $recorder"
+}
+
+end_live()
+{
+	! is_child "$recorder" || kill -INT "$recorder"
+	wait "$recorder" || fail "record --live ended with $?: $(cat err)"
+}
+
+two_views()
+{
+	[ "$(grep -c '^[0-9,]* events in .*: live.stk$' out)" -ge 2 ] && grep -q '%  __schedule' out
+}
+
+live -o live.stk -e sched:sched_switch
+while_runs "$recorder" two_views || fail "no views with stacks before the end: $(cat out err)"
+end_live
 # the last view has all events
 last=$(sed -n 's/^\([0-9,]*\) events in .*/\1/p' out | tail -n 1 | tr -d ,)
 [ "$last" -eq "$(info_of live.stk .totals.recorded)" ] ||
@@ -18,11 +36,15 @@ last=$(sed -n 's/^\([0-9,]*\) events in .*/\1/p' out | tail -n 1 | tr -d ,)
 want_sum live.stk
 
 # the pairs of a preset, in the last interval and since the start; the last view is that of latency
-"$STACKONCE" record --live -a -o pairs.stk --preset syscalls -d "$(scale 5 8)" </dev/null \
-	>out 2>err || fail "record --live --preset: $(cat err)"
-grep -q '^[0-9]* groups of syscalls, now: the last .*, all: since the start$' out ||
-	fail "no view of pairs before the end: $(cat out)"
-grep -q '^now  *[1-9]' out || fail "no pairs in the last interval: $(cat out)"
+pairs_now()
+{
+	grep -q '^[0-9]* groups of syscalls, now: the last .*, all: since the start$' out &&
+		grep -q '^now  *[1-9]' out
+}
+
+live -o pairs.stk --preset syscalls
+while_runs "$recorder" pairs_now || fail "no view of pairs before the end: $(cat out err)"
+end_live
 sed -n 's/^\([0-9,]*\) pairs in .*/\1/p' out | tail -n 1 | tr -d , >last
 "$STACKONCE" latency --preset syscalls --json pairs.stk |
 	jq 'select(.type == "accounting").paired' | cmp -s - last ||
@@ -40,15 +62,23 @@ grep -q '^[0-9,]* events\{0,1\} in .*: short.stk$' out || fail "no view of 'true
 [ ! -s out ] || fail "a view without a recording: $(cat out)"
 
 # a viewer that is killed
-"$STACKONCE" record --live -a -o killed.stk -e sched:sched_switch -d 3 </dev/null >out 2>err &
-recorder=$!
-test_pids="$test_pids $recorder"
+live -o killed.stk -e sched:sched_switch
 wait_armed "$recorder" killed.stk
 viewer=$(cut -d' ' -f1 "/proc/$recorder/task/$recorder/children")
 [ -n "$viewer" ] || fail "record --live has no viewer"
 kill -KILL "$viewer"
-wait "$recorder" || fail "the recording ended with the viewer: $(cat err)"
-grep -q 'the live view has failed; the recording goes on' err || fail "no warning: $(cat err)"
+while_runs "$recorder" grep -q 'the live view has failed; the recording goes on' err ||
+	fail "no warning: $(cat err)"
+before=$(info_of killed.stk .totals.recorded)
+
+goes_on()
+{
+	info_true killed.stk ".totals.recorded > $before" 2>/dev/null
+}
+
+while_runs "$recorder" goes_on || fail "nothing is recorded after the viewer has ended"
+is_child "$recorder" || fail "the recording ended with the viewer: $(cat err)"
+end_live
 want_sum killed.stk
 
 # a recorder that is killed ends the view of its recording

@@ -196,8 +196,11 @@ static void switches(void **state)
 
 static void refused(void)
 {
-	print_message("bpf() is refused: %s\n", strerror(errno));
-	exit(77);
+	bool by_policy = errno == EPERM;
+
+	print_message("%s: %s\n", by_policy ? "bpf() is refused" : "load the programs",
+		      strerror(errno));
+	exit(by_policy ? 77 : 1);
 }
 
 /* ---- objects of the test's own -------------------------------------------------------------- */

@@ -7,6 +7,7 @@
  * as those of a spoilt event must.  The programs are those of the recorder's own check.
  */
 #include <err.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,22 +186,33 @@ static void locate_cpus(const struct percpu_layout *layout)
 	}
 }
 
+/* Only a policy that refuses bpf() is a reason to skip the comparison. */
+static void __attribute__((noreturn)) fail(int error, const char *what)
+{
+	errno = -error;
+	err(error == -EPERM ? 77 : 1, "%s", what);
+}
+
 static void load_programs(void)
 {
 	struct stackmap_opts so = { .bits = 10, .pool_bytes = 1 << 20 };
 	uint32_t tail = WIRE_TAIL_CHECK;
 	struct percpu_layout layout;
-	int fd;
+	int fd, error;
 
 	skel = record_bpf__open();
-	types = btf__load_vmlinux_btf();
-	if (!skel || !types || percpu__layout(types, &layout))
-		err(77, "open the programs");
+	types = skel ? btf__load_vmlinux_btf() : NULL;
+	if (!types)
+		fail(-errno, "open the programs");
+	error = percpu__layout(types, &layout);
+	if (error)
+		fail(error, "find the kernel's per-CPU variables");
 	set_rodata(&layout);
 	choose_programs();
-	if (stackmap__configure(skel->obj, &so) || kwalk__prepare_reads(types, skel->obj) ||
-	    record_bpf__load(skel))
-		err(77, "load the programs");
+	error = stackmap__configure(skel->obj, &so) ?: kwalk__prepare_reads(types, skel->obj);
+	error = error ?: record_bpf__load(skel);
+	if (error)
+		fail(error, "load the programs");
 	fd = bpf_program__fd(skel->progs.check_compare);
 	if (bpf_map_update_elem(bpf_map__fd(skel->maps.tails), &tail, &fd, 0))
 		err(1, "set the program that compares");

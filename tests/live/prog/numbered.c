@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * numbered CALLS [AT_ONCE]: a thread on each of two CPUs makes CALLS dup(2) calls of descriptors
- * that do not exist.  The first is NUMBERED_FIRST and each is one more than the previous; there is
- * a pause after every AT_ONCE, or 1,000.  The numbers show which calls are missing from a
- * recording, and where.
+ * numbered CALLS [AT_ONCE [RUN]]: a thread on each of two CPUs makes CALLS dup(2) calls of
+ * descriptors that do not exist.  The first is NUMBERED_FIRST + RUN * CALLS and each is one more
+ * than the previous; there is a pause after every AT_ONCE, or 1,000.  The numbers show which calls
+ * are missing from a recording, and where.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "numbered.h"
 #include "prog.h"
 
-static unsigned long calls, at_once;
+static unsigned long calls, at_once, first;
 
 static void *call(void *arg)
 {
@@ -19,7 +19,7 @@ static void *call(void *arg)
 
 	pin_to_cpu((unsigned int)(uintptr_t)arg);
 	for (i = 0; i < calls; i++) {
-		syscall(SYS_dup, NUMBERED_FIRST + i);
+		syscall(SYS_dup, first + i);
 		if (i % at_once == at_once - 1)
 			usleep(1000);
 	}
@@ -32,6 +32,7 @@ int main(int argc, char **argv)
 
 	calls = arg_number(argc, argv, 1, 100000, 100000000);
 	at_once = arg_number(argc, argv, 2, 1000, 100000000);
+	first = NUMBERED_FIRST + arg_number(argc, argv, 3, 0, 1000) * calls;
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		errx(1, "needs two CPUs");
 	if (pthread_create(&other, NULL, call, (void *)(uintptr_t)1))
