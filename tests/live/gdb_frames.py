@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # For gdb: stops processes now and then and writes the stacks that gdb finds of their threads.
-#   FRAMES_OUT   file to write: "TID TIME REASON FRAME..." for each thread and stop; TIME is when
-#                all threads had stopped, in ns of the monotonic clock; REASON is why gdb's stack
-#                ends; a FRAME is PATH+0xOFFSET of the file, or jit+0xADDRESS
+#   FRAMES_OUT   file to write, which exists if nothing failed, because gdb may ignore errors here:
+#                lines "TID TIME REASON FRAME..." for each thread and stop; TIME is when all
+#                threads had stopped, in ns of the monotonic clock; REASON is why gdb's stack ends; a
+#                FRAME is PATH+0xOFFSET of the file, or jit+0xADDRESS
 #   FRAMES_PIDS  "PID:TIMES ...": the processes to stop, and how often; one that ends has no more
 #                lines
 import os
@@ -115,7 +116,8 @@ def look(pid, start, out):
 for setting in ("pagination off", "debuginfod enabled off", "backtrace past-main on",
                 "backtrace limit 200", "confirm off", "print thread-events off"):
     gdb.execute("set " + setting)
-with open(os.environ["FRAMES_OUT"], "w") as out:
+path = os.environ["FRAMES_OUT"]
+with open(path + ".part", "w") as out:
     targets = [[int(n) for n in t.split(":")] for t in os.environ["FRAMES_PIDS"].split()]
     starts = {pid: start_of(pid) for pid, _ in targets}
     for stop in range(max(times for _, times in targets)):
@@ -125,3 +127,4 @@ with open(os.environ["FRAMES_OUT"], "w") as out:
                     look(pid, starts[pid], out)
             except Ended:
                 pass
+os.rename(path + ".part", path)

@@ -113,9 +113,11 @@ for t in $targets; do
 done
 [ -n "$running" ] || fail "all of the programs ended early"
 export FRAMES_OUT="$work/looks" FRAMES_PIDS="${running# }"
-gdb -nx -batch -x "$LIVE/gdb_frames.py" >gdb.out 2>&1 || {
+rc=0
+gdb -nx -batch -x "$LIVE/gdb_frames.py" >gdb.out 2>&1 || rc=$?
+{ [ "$rc" -eq 0 ] && [ -e looks ]; } || {
 	tail -n 20 gdb.out
-	fail "gdb ended with $?"
+	fail "gdb ended with $rc before it had all stacks"
 }
 stop_recorder
 want_user gdb.stk
