@@ -28,6 +28,13 @@ for table; do
 	: >"ran.$table"
 done
 END
+
+# is_stopped: all threads of the recorder are stopped.
+is_stopped()
+{
+	! sed 's/.*) //' /proc/"$recorder"/task/*/stat | grep -qv '^T'
+}
+
 # shellcheck disable=SC2086 # a list
 sh ./steps $tables &
 steps=$!
@@ -41,10 +48,16 @@ info_true trace.stk '[.full_tables[]] | add == 0' || {
 	info_of trace.stk .full_tables
 	fail "a table was full before it was filled"
 }
+# A stack is copied if the unwind table of its file is not loaded: a stopped recorder loads none.
 for table in $tables; do
 	"$PROG/recorder_maps" "$recorder" "$table" || fail "table '$table' cannot be filled"
+	[ "$table" != copies ] || {
+		kill -STOP "$recorder"
+		until_true 60 is_stopped || fail "the recorder does not stop"
+	}
 	: >"full.$table"
 	until_true 60 test -e "ran.$table" || fail "the programs for '$table' do not end"
+	[ "$table" != copies ] || kill -CONT "$recorder"
 done
 wait "$steps"
 wait_recorder

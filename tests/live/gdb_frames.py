@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # For gdb: stops processes now and then and writes the stacks that gdb finds of their threads.
-#   FRAMES_OUT   file to write: "TID TIME REASON FRAME..." for each thread and stop; TIME is when
-#                all threads had stopped, in ns of the monotonic clock; REASON is why gdb's stack
-#                ends; a FRAME is PATH+0xOFFSET of the file, or jit+0xADDRESS
-#   FRAMES_PIDS  "PID:TIMES ...": the processes to stop, and how often
+#   FRAMES_OUT   file to write, which exists if nothing failed, because gdb may ignore errors here:
+#                lines "TID TIME REASON FRAME..." for each thread and stop; TIME is when all
+#                threads had stopped, in ns of the monotonic clock; REASON is why gdb's stack ends; a
+#                FRAME is PATH+0xOFFSET of the file, or jit+0xADDRESS
+#   FRAMES_PIDS  "PID:TIMES ...": the processes to stop, and how often; one that ends has no more
+#                lines
 import os
 import signal
 import time
@@ -32,12 +34,37 @@ def place(maps, pc):
     return f"jit+0x{pc:x}"
 
 
-def stopped(pid):
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{tid}/stat") as stat:
-            if stat.read().rpartition(")")[2].split()[0] not in "Tt":
-                return False
-    return True
+class Ended(Exception):
+    pass
+
+
+def stat_of(path):
+    """The fields that follow the name: the first one is the state, the 20th the start time."""
+    try:
+        with open(path + "/stat") as stat:
+            return stat.read().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return ["X"] * 20
+
+
+def start_of(pid):
+    return stat_of(f"/proc/{pid}")[19]
+
+
+def check_runs(pid, start):
+    """The process is neither a zombie nor another one with its PID."""
+    if stat_of(f"/proc/{pid}")[0] in "ZX" or start_of(pid) != start:
+        raise Ended
+
+
+def stopped(pid, start):
+    check_runs(pid, start)
+    try:
+        tids = os.listdir(f"/proc/{pid}/task")
+    except (FileNotFoundError, ProcessLookupError):
+        raise Ended from None
+    # a thread that has ended needs no stop
+    return all(stat_of(f"/proc/{pid}/task/{tid}")[0] in "TtZX" for tid in tids)
 
 
 def frames_of(maps):
@@ -52,15 +79,27 @@ def frames_of(maps):
         frame = older
 
 
-def look(pid, out):
-    os.kill(pid, signal.SIGSTOP)
+def attach(pid, start):
+    try:
+        gdb.execute(f"attach {pid}", to_string=True)
+    except gdb.error:
+        check_runs(pid, start)
+        raise
+
+
+def look(pid, start, out):
+    check_runs(pid, start)
+    try:
+        os.kill(pid, signal.SIGSTOP)
+    except ProcessLookupError:
+        raise Ended from None
     for _ in range(500):
-        if stopped(pid):
+        if stopped(pid, start):
             break
         time.sleep(0.01)
     time.sleep(0.02)
     when = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    gdb.execute(f"attach {pid}", to_string=True)
+    attach(pid, start)
     maps = mappings(pid)
     for thread in gdb.selected_inferior().threads():
         thread.switch()
@@ -77,9 +116,15 @@ def look(pid, out):
 for setting in ("pagination off", "debuginfod enabled off", "backtrace past-main on",
                 "backtrace limit 200", "confirm off", "print thread-events off"):
     gdb.execute("set " + setting)
-with open(os.environ["FRAMES_OUT"], "w") as out:
+path = os.environ["FRAMES_OUT"]
+with open(path + ".part", "w") as out:
     targets = [[int(n) for n in t.split(":")] for t in os.environ["FRAMES_PIDS"].split()]
+    starts = {pid: start_of(pid) for pid, _ in targets}
     for stop in range(max(times for _, times in targets)):
         for pid, times in targets:
-            if stop < times and os.path.isdir(f"/proc/{pid}/task"):
-                look(pid, out)
+            try:
+                if stop < times:
+                    look(pid, starts[pid], out)
+            except Ended:
+                pass
+os.rename(path + ".part", path)

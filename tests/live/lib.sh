@@ -232,9 +232,8 @@ info_true()
 want_json()
 {
 	doc=$LIVE/../../docs/json.md
-	if [ ! -e "$doc" ] || ! command -v python3 >/dev/null; then
-		return 0
-	fi
+	[ -e "$doc" ] || return 0
+	command -v python3 >/dev/null || fail "python3 is not installed, but docs/json.md exists"
 	python3 "$LIVE/../unit/json_schema.py" "$doc" "$1" <"$2" >"$work/json.wrong" || {
 		cat "$work/json.wrong"
 		fail "$1 --json does not conform to docs/json.md"

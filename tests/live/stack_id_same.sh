@@ -61,16 +61,21 @@ phases="$phases after"
 stop_recorder
 want_sum ids.stk
 
+# ids_of PHASE EVENT FILE: writes the stack ids of the events, each once; every event has a stack.
+ids_of()
+{
+	"$STACKONCE" script --json --comm "$1" --event "$2" ids.stk |
+		jq 'select(.type == "event").kstack' | sort -u >"$3"
+	[ -s "$3" ] || fail "phase $1 has no events $2"
+	! grep -vx '[0-9][0-9]*' "$3" || fail "phase $1 has events $2 without a stack"
+}
+
 for p in $phases; do
-	"$STACKONCE" script --json --comm "$p" --event raw_syscalls:sys_enter ids.stk |
-		jq .kstack >"$p.ids"
-	[ -s "$p.ids" ] || fail "phase $p has no events"
-	sort -u "$p.ids" >"$p.set"
+	ids_of "$p" raw_syscalls:sys_enter "$p.set"
 	[ "$(wc -l <"$p.set")" -eq 1 ] ||
 		fail "phase $p has $(wc -l <"$p.set") stack ids for one call path"
 	cmp alone.set "$p.set" || fail "the stack id of phase $p differs from phase alone"
-	"$STACKONCE" script --json --comm "$p" --event sched:sched_process_exit ids.stk |
-		jq .kstack >"$p.exit"
+	ids_of "$p" sched:sched_process_exit "$p.exit"
 	cmp alone.exit "$p.exit" ||
 		fail "the exit of phase $p has another stack id than in phase alone"
 done

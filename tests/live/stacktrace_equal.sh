@@ -37,6 +37,7 @@ done
 for e in $events; do
 	echo 0 >"$instance/events/$e/enable"
 done
+cat "$instance/trace" >ftrace.txt
 for recorder in $recorders; do
 	stop_recorder
 done
@@ -46,7 +47,6 @@ for way in native kernel; do
 		fail "events were lost, the stacks cannot be compared"
 done
 grep -qh '^overrun: [1-9]' "$instance"/per_cpu/cpu*/stats && fail "ftrace's buffer is too small"
-cat "$instance/trace" >ftrace.txt
 
 # flatten FILE: prints "pid event #N: frame frame ..." for each event of the workload's tasks; N
 # counts by task and event type.  Tasks are identified by PID, because ftrace prints the name at the
@@ -92,7 +92,9 @@ flatten()
 		}' tasks "$1" | sort
 }
 
-sed -n "s/^ *\($pingpong\|$forktree\)-\([0-9]*\) .*/\2/p" ftrace.txt | sort -u >tasks
+# A switch from a task has the name at the event.
+sed -n "s/.* prev_comm=\($pingpong\|$forktree\) prev_pid=\([0-9]*\) .*/\2/p" ftrace.txt |
+	sort -u >tasks
 flatten ftrace.txt >ftrace.flat
 for way in native kernel; do
 	"$STACKONCE" script $way.stk >ours.txt

@@ -31,6 +31,7 @@ record_busy()
 	sh -c "while :; do ./$child; sleep 0.05; done" &
 	forker=$!
 	test_pids="$test_pids $forker"
+	rm -f busy.stk # record_bg waits for a new one
 	record_bg -a --buffer-size "$1" -e "$events" -o busy.stk
 	load "$(scale 8 30)" &
 	load=$!

@@ -81,7 +81,12 @@ tagged dir/two 2
 ln dir/two dir/names
 ./dir/two 3 maps
 ./dir/names 3 maps
-mount --bind dir bound && ./bound/two 3 maps
+no_bind=
+if mount --bind dir bound 2>bind.err; then
+	./bound/two 3 maps
+else
+	no_bind=", no bind mount ($(tail -n 1 bind.err))"
+fi
 
 # Files that are renamed, deleted and replaced while they run.
 tagged old_name 3
@@ -151,7 +156,7 @@ checked tags files.stk list maps
 at_least events "$(number events)" 50
 at_most unknown "$(number unknown)" 0
 at_most "without build id" "$(number unverified)" 0
-at_most incomplete "$(number incomplete)" 0
+want_complete "$(number events)" "$(number incomplete)" "$(number unreadable)"
 at_least "shown as in maps" "$(number shown_as_in_maps)" 100
 
 # A file with two or three names, and a renamed file with both names.
@@ -162,9 +167,9 @@ for names in dir/two:dir/names old_name:new_name; do
 		fail "$names: there is not one file with these names"
 	}
 done
-if mountpoint -q bound; then
+if [ -z "$no_bind" ]; then
 	grep -F "$work/dir/two|" known | grep -q -F "$work/bound/two|" ||
 		fail "the file's name in the bind mount is missing"
 fi
 note "$(number events) events of $(number files_seen) files right;" \
-	"of programs that exit at once $hasty; 0 wrong"
+	"of programs that exit at once $hasty; 0 wrong$no_bind"

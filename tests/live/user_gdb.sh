@@ -10,14 +10,13 @@ cd "$work" || exit 1
 
 need_tool gdb
 gdb -batch -ex 'python print(1)' >/dev/null 2>&1 || skip "this gdb has no Python"
-started='' targets=''
+targets='' early=''
 
 # target TIMES NAME: adds the last background job, which is to be stopped TIMES times.
 target()
 {
 	test_pids="$test_pids $!"
-	targets="$targets $!:$1"
-	started="$started $2"
+	targets="$targets $!:$1:$2"
 }
 
 # cc1plus is a child of g++.
@@ -64,7 +63,7 @@ if command -v python3 >/dev/null; then
 	target 5 python3
 	# deeper than the limit, and interrupted: the mark for that takes the place of a frame
 	python3 nested.py 100 0 1000000 &
-	target 2 "python3 (deep)"
+	target 2 deep-python3
 fi
 if command -v node >/dev/null; then
 	node -e 'const fs = require("fs");
@@ -78,35 +77,57 @@ if command -v bash >/dev/null; then
 fi
 if [ -x /usr/sbin/sshd ]; then
 	mkdir -p /run/sshd
-	ssh-keygen -q -t ed25519 -N '' -f key && /usr/sbin/sshd -D -p 42022 -h "$work/key" &
+	# an address of this process, and no port of outgoing connections
+	ssh-keygen -q -t ed25519 -N '' -f key && exec /usr/sbin/sshd -D -h "$work/key" -p 22022 \
+		-o "ListenAddress=127.$(($$ / 65536)).$(($$ / 256 % 256)).$(($$ % 256))" &
 	target 1 sshd
 fi
 if command -v g++ >/dev/null && command -v pgrep >/dev/null; then
 	g++ -O2 -std=gnu++17 -S many.cc -o many.s &
 	compiler=$!
 	test_pids="$test_pids $compiler"
-	sleep 0.2
+	while_runs "$compiler" pgrep -P "$compiler" cc1plus >/dev/null || early=", no cc1plus seen"
 	for p in $(pgrep -P "$compiler" cc1plus); do
-		targets="$targets $p:6"
-		started="$started cc1plus"
+		targets="$targets $p:6:cc1plus"
 	done
 fi
 [ -n "$targets" ] || skip "none of the programs for this test is installed"
 
 # shellcheck disable=SC2086 # an option and its value
 record_bg -a $roomy --user-stacks -k mono -e sched:sched_switch -o gdb.stk
-export FRAMES_OUT="$work/looks" FRAMES_PIDS="${targets# }"
-gdb -nx -batch -x "$LIVE/gdb_frames.py" >gdb.out 2>&1 || {
+
+# runs PID: it is a child of this shell or of the compiler.
+runs()
+{
+	is_child "$1" || { [ -n "$compiler" ] && pgrep -P "$compiler" | grep -qx "$1"; }
+}
+
+started='' running=''
+for t in $targets; do
+	if runs "${t%%:*}"; then
+		running="$running ${t%:*}"
+		started="$started ${t##*:}"
+	else
+		early="$early, ${t##*:} ended early"
+	fi
+done
+[ -n "$running" ] || fail "all of the programs ended early"
+export FRAMES_OUT="$work/looks" FRAMES_PIDS="${running# }"
+rc=0
+gdb -nx -batch -x "$LIVE/gdb_frames.py" >gdb.out 2>&1 || rc=$?
+{ [ "$rc" -eq 0 ] && [ -e looks ]; } || {
 	tail -n 20 gdb.out
-	fail "gdb ended with $?"
+	fail "gdb ended with $rc before it had all stacks"
 }
 stop_recorder
 want_user gdb.stk
 checked gdb gdb.stk looks
 [ "$(number same)" -gt 0 ] || fail "no stack was compared"
 at_most "not in the recording" "$(number unseen)" $(($(number stacks) / 10))
+at_most "up to code without unwind information" "$(number no_cfi)" $(($(number stacks) / 10))
+at_most "where gdb failed" "$(number gdb_lost)" $(($(number stacks) / 10))
 # Where unwind information exists, 995 of 1000 stacks are complete; of fewer than 200, all.
 at_most incomplete "$(number incomplete)" $(($(number stacks) * 5 / 1000))
 note "$(number stacks) stacks of$started: $(number same) equal, $(number cut) equal up to the" \
 	"maximum depth, $(number no_cfi) up to code without unwind information," \
-	"$(number gdb_lost) where gdb failed, $(number incomplete) incomplete, 0 wrong"
+	"$(number gdb_lost) where gdb failed, $(number incomplete) incomplete, 0 wrong$early"

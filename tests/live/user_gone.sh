@@ -17,5 +17,6 @@ incomplete=$(info_of gone.stk '.user_stacks | .stacks - .ends.complete')
 : >checked
 note "$missed of $programs files were not opened in time, $incomplete stacks are incomplete," \
 	"$(info_of gone.stk .user_stacks.deferred) were unwound by the recorder"
-at_most "files that were not opened in time" "$missed" $((programs / 5))
-at_most "incomplete stacks" "$incomplete" $((programs / 5))
+some=$(scale $((programs / 10)) $((programs / 5)))
+at_most "files that were not opened in time" "$missed" "$some"
+at_most "incomplete stacks" "$incomplete" "$some"

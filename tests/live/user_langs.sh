@@ -61,6 +61,8 @@ fi
 if grep -q ugo all; then
 	checked go langs.stk
 	at_least "calls of Go" "$(number calls)" $((rounds * 4))
+	at_least "stacks of Go down to runtime.goexit" "$(number to_goexit)" \
+		$((rounds * 4 * 95 / 100))
 	result="$result, Go: $(number to_goexit) of $(number calls) down to runtime.goexit"
 fi
 note "$result$left_out"

@@ -43,12 +43,16 @@ want_complete "$(number stacks)" "$(number incomplete)" "$(number unreadable)"
 # There are two threads.  A call is two events, and a third one if it slept; a few may be lost on
 # the edges.
 n='\([0-9]*\)'
-sed -n "s/.* $n in calls, $n switches in them, $n samples at a leaf.*/\1 \2 \3/p" checked |
-	while read -r calls sleeps samples; do
-		at_least "events in calls" "$calls" $(((wakes + waits + 2 * burns) * 4 - 100))
-		# in an emulated machine a thread may be woken before it sleeps
-		at_least "switches in calls" "$sleeps" "$(scale "$waits" $((waits / 5)))"
-		at_least "samples at a leaf" "$samples" "$(scale 20 1)"
-	done || exit 1
+sed -n "s/.* $n in calls, $n switches in them, $n samples at a leaf.*/\1 \2 \3/p" checked >exact
+[ "$(wc -l <exact)" -eq "$programs" ] || {
+	cat checked
+	fail "numbers of $(wc -l <exact) programs, not of $programs"
+}
+while read -r calls sleeps samples; do
+	at_least "events in calls" "$calls" $(((wakes + waits + 2 * burns) * 4 - 100))
+	# in an emulated machine a thread may be woken before it sleeps
+	at_least "switches in calls" "$sleeps" "$(scale "$waits" $((waits / 5)))"
+	at_least "samples at a leaf" "$samples" "$(scale 20 1)"
+done <exact
 frames=$(awk '/ frames;/ { n += $2 } END { print n }' checked)
 note "$programs programs, $frames frames right, $(number unreadable) stacks cut at migrating pages"

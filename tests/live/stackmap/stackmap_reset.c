@@ -19,10 +19,11 @@
 #include "stackmap_live.skel.h"
 
 #define STACKS 600
+#define AHEAD 400000 /* calls whose events fit into the ring */
 
 static struct {
 	volatile int stop;
-	volatile unsigned int calls;
+	volatile unsigned int calls, consumed; /* consumed: calls whose events have left the ring */
 	uint64_t ip;
 	struct stackmap *map;
 	uint64_t events, stale, failed, right;
@@ -43,6 +44,8 @@ static void *run(void *arg)
 		live__craft(&chain, i % STACKS, depth_of(i % STACKS));
 		live__call(&chain, i % STACKS, &test.ip);
 		test.calls = i;
+		while (i - test.consumed > AHEAD && !test.stop)
+			usleep(100);
 	}
 	return NULL;
 }
@@ -75,11 +78,24 @@ static int on_event(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-/* Waits for at least one whole call from now on: its event is in the ring. */
-static void wait_for_call(void)
+static void consume(struct ring_buffer *ring)
 {
 	unsigned int before = test.calls;
 
+	ring_buffer__consume(ring);
+	test.consumed = before;
+}
+
+/*
+ * Empties the ring, without which no call may come, and waits for at least one whole call from now
+ * on: its event is in the ring.
+ */
+static void wait_for_call(struct ring_buffer *ring)
+{
+	unsigned int before;
+
+	consume(ring);
+	before = test.calls;
 	while (test.calls - before < 2)
 		usleep(100);
 }
@@ -91,17 +107,16 @@ static void reset_often(struct ring_buffer *ring, unsigned int times)
 	int err;
 
 	for (i = 0; i < times || (!test.failed && i < 100 * times); i++) {
-		wait_for_call();
+		wait_for_call(ring);
 		LIVE_CHECK(!stackmap__hold(test.map), "hold");
 		LIVE_CHECK(stackmap__reset(test.map) == -EBUSY, "a held map was reset");
 		LIVE_CHECK(!stackmap__release(test.map), "release");
-		ring_buffer__consume(ring);
-		wait_for_call();
+		wait_for_call(ring);
 		err = stackmap__reset(test.map);
 		LIVE_CHECK(!err, "reset: %s", strerror(-err));
 		LIVE_CHECK(stackmap__generation(test.map) == i + 2, "generation %u after %u resets",
 			   stackmap__generation(test.map), i + 1);
-		ring_buffer__consume(ring);
+		consume(ring);
 	}
 }
 

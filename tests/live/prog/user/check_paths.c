@@ -51,6 +51,7 @@ struct paths {
 	struct program *programs;
 	struct task tasks[MAX_TASKS];
 	unsigned int nr_tasks, shown;
+	uint64_t lost_until; /* futex events may be missing up to then */
 	const struct recview_event *e;
 	struct program *p;
 	const char *what; /* the error */
@@ -309,12 +310,37 @@ static void enter(struct paths *c, struct task *t)
 	t->burning = val == PATH_BURN;
 }
 
+static void forget(struct task *t)
+{
+	t->in_call = false;
+	t->burning = false;
+}
+
+/* After a loss of futex events, the path of a task is unknown until its next call. */
+static void take_losses(struct paths *c)
+{
+	struct stk_loss loss;
+
+	while (stk_reader__next_loss(c->rec.reader, c->e->ts, &loss) == 1) {
+		const char *name = loss.type ? stk_event_type__name(loss.type) : "futex";
+
+		if (!strstr(name, "futex"))
+			continue;
+		if (loss.last_ts > c->lost_until)
+			c->lost_until = loss.last_ts;
+		for (unsigned int i = 0; i < c->nr_tasks; i++)
+			forget(&c->tasks[i]);
+	}
+}
+
 static void one(struct paths *c)
 {
 	struct task *t = task_of(c, c->e->tid);
 
 	if (!strcmp(c->e->name, "sys_enter_futex"))
 		enter(c, t);
+	if (c->e->ts <= c->lost_until)
+		forget(t);
 	if (c->e->none) {
 		c->p->none++;
 	} else {
@@ -362,6 +388,7 @@ int check_paths(int argc, char **argv)
 	recview__open(&c.rec, argv[1]);
 	c.e = &e;
 	while (recview__next(&c.rec, &e)) {
+		take_losses(&c);
 		if (strncmp(e.comm, argv[3], strlen(argv[3])))
 			continue;
 		c.p = program_of(&c, e.comm);

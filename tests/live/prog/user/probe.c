@@ -2,6 +2,7 @@
 #include "probe.h"
 
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "where.h"
@@ -59,6 +61,22 @@ static void end(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Goes on in a child process, which has another PID; this one ends as the child does. */
+static void become_child(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		err(1, "fork");
+	if (!child)
+		return;
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			_exit(1);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
 void probe__open(void)
 {
 	const char *dir = getenv("PROBE_DIR");
@@ -67,10 +85,15 @@ void probe__open(void)
 	where__init();
 	if (!dir)
 		return;
-	snprintf(path, sizeof(path), "%s/probes.%d", dir, getpid());
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0)
-		err(1, "open '%s'", path);
+	for (;;) {
+		snprintf(path, sizeof(path), "%s/probes.%d", dir, getpid());
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0)
+			break;
+		if (errno != EEXIST)
+			err(1, "open '%s'", path);
+		become_child(); /* a process that has ended had this PID */
+	}
 	if (atexit(end))
 		errx(1, "atexit");
 }

@@ -3,7 +3,7 @@
  * A probe is a futex call at which the program writes its call stack, in two independent ways: the
  * functions with HERE, and the return addresses of backtrace().  Call k of a process uses the
  * address PROBE_BASE + 4 * k, and its truth is a line in the file
- * $PROBE_DIR/probes.PID:
+ * $PROBE_DIR/probes.PID, which no other process has written:
  *   K COMM|HERES|FRAMES   each "MODULE+0xOFFSET" (file offset, hex), innermost first;
  *                         lines "M NUMBER PATH" define modules.
  */
