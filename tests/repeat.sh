@@ -21,11 +21,12 @@ repeat_runs()
 		'$2 == commit && $3 == kind && $4 == tests' "$1"
 }
 
-# repeat_note FILE COMMIT KIND TESTS SECONDS: appends a line for the run that has just ended.
+# repeat_note FILE COMMIT KIND TESTS SECONDS STATUS: appends a line for the run that has just ended.
+# A STATUS other than 0 for which no test has failed is a failure, too.
 repeat_note()
 {
 	cat "$build/unit.results" "$build/live/results" | awk -F '\t' -v OFS='\t' \
-		-v commit="$2" -v kind="$3" -v tests="$4" -v seconds="$5" \
+		-v commit="$2" -v kind="$3" -v tests="$4" -v seconds="$5" -v status="$6" \
 		-v date="$(date -u +%FT%TZ)" '
 		{ p += $3; f += $4; s += $5 }
 		$4 > 0 { names = names (names == "" ? "" : " ") $1 }
@@ -33,6 +34,10 @@ repeat_note()
 			if (!p) {
 				f++
 				names = names (names == "" ? "" : " ") "nothing-passed"
+			}
+			if (status != 0 && !f) {
+				f++
+				names = "exit-status"
 			}
 			print date, commit, kind, tests, p + 0, f + 0, s + 0, seconds, names
 		}' >>"$1"
@@ -66,11 +71,13 @@ repeat()
 		say "== run $((made + 1)) of $number, $commit, $kind"
 		started=$(date +%s)
 		rm -f "$build/unit.results" "$build/live/results"
-		"$@" || :
+		status=0
+		"$@" || status=$?
 		now=$(repeat_commit) || exit 1
 		[ "$now" = "$commit" ] ||
 			die "the tree was $commit and is $now: the last run counts for neither"
-		repeat_note "$runs" "$commit" "$kind" "$tests" $(($(date +%s) - started))
+		repeat_note "$runs" "$commit" "$kind" "$tests" $(($(date +%s) - started)) \
+			"$status"
 	done
 	repeat_summary "$(repeat_runs "$runs" "$commit" "$kind" "$tests")"
 }

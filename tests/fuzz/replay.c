@@ -2,7 +2,8 @@
 /*
  * replay WAYS DIR: runs a fuzz target, in the build for users, on each file of a corpus, with the
  * first WAYS values of the byte that selects how the input is used (recordings.h).  Each run is a
- * process of its own that gets 300 MB and 2 seconds of CPU time.
+ * process of its own that gets 300 MB and 2 seconds of CPU time.  Only time in user mode counts:
+ * BPF programs of others are charged to the system time of whom they interrupt.
  */
 #include <dirent.h>
 #include <err.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@
 
 #define MEMORY (300ull << 20)
 #define SECONDS 2
+#define SYSTEM_SECONDS 10 /* for a hang */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Not every target has one. */
@@ -36,6 +39,7 @@ static void limit(int resource, rlim_t value)
 
 static void run(uint8_t *data, size_t size)
 {
+	const struct itimerval user_time = { .it_value.tv_sec = SECONDS };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
@@ -43,7 +47,9 @@ static void run(uint8_t *data, size_t size)
 		err(2, "/dev/null");
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_AS, MEMORY);
-	limit(RLIMIT_CPU, SECONDS);
+	limit(RLIMIT_CPU, SECONDS + SYSTEM_SECONDS);
+	if (setitimer(ITIMER_VIRTUAL, &user_time, NULL))
+		err(2, "setitimer");
 	LLVMFuzzerTestOneInput(data, size);
 	_exit(0);
 }

@@ -31,15 +31,24 @@ function start(dir, profile) {
 	return child;
 }
 
+// What the process says of itself; undefined until the file is complete.
+function description(file) {
+	try {
+		return JSON.parse(fs.readFileSync(file, 'utf8'));
+	} catch {
+		return undefined;
+	}
+}
+
 // The socket, once the profile is loaded.
 async function load(child) {
 	const file = path.join(sessions, 'a.json');
 	for (const end = Date.now() + TIMEOUT; Date.now() < end; await sleep(50)) {
 		if (child.exitCode !== null || child.signalCode !== null)
 			throw new Error(`the profile was not loaded: ${read('a.log')}`);
-		if (!fs.existsSync(file))
+		const socket = description(file)?.socketPath;
+		if (!socket)
 			continue;
-		const socket = JSON.parse(fs.readFileSync(file, 'utf8')).socketPath;
 		const reply = await ask(socket, { type: 'status' });
 		if (reply.type === 'ready')
 			return socket;

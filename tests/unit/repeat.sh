@@ -60,6 +60,13 @@ flaky()
 	return 1
 }
 
+# Without a test that failed: as if results could not be read.
+fails()
+{
+	good
+	return 1
+}
+
 ends_early()
 {
 	exit 130
@@ -106,7 +113,10 @@ commit second
 (repeat 2 run 'all tests' changes_tree) >"$out" 2>&1 && failed "a change of the commit is accepted"
 [ "$(lines)" -eq 8 ] || failed "a run over two commits counts"
 (repeat 1 run 'all tests' leaves_nothing) >"$out" && failed "a run without results passes"
+commit third
+(repeat 1 run 'all tests' fails) >"$out" && failed "a run that returns 1 passes"
+grep -q '^ *1  exit-status$' "$out" || failed "the summary: $(cat "$out")"
 : >dirt
 (repeat 9 run 'all tests' good) >"$out" 2>&1 && failed "a dirty tree is accepted"
 grep -q 'git status' "$out" || failed "dirty: $(cat "$out")"
-[ "$(lines)" -eq 9 ] || failed "runs of a dirty tree count"
+[ "$(lines)" -eq 10 ] || failed "runs of a dirty tree count"

@@ -5,7 +5,7 @@
 set -u
 
 work=$(mktemp -d)
-trap 'kill "$machine" 2>/dev/null; rm -rf "$work"' EXIT
+trap '[ -z "$machine" ] || end_child TERM "$machine"; rm -rf "$work"' EXIT
 machine=
 # shellcheck source=tests/process.sh
 . "$(dirname "$1")/../process.sh"
@@ -69,6 +69,7 @@ watched()
 	machine=$!
 	watch_machine "$machine" "$work" 10
 	wait "$machine" 2>/dev/null
+	machine=
 	took=$((clock - began))
 }
 

@@ -23,6 +23,7 @@
 
 #define SEARCH_MAX_NS (64 * SECOND_NS) /* between two searches for a dump */
 #define DUMPED_NS (10 * SECOND_NS) /* stacks that were copied before an exit are walked by then */
+#define TICK_MAX_NS (SECOND_NS / 50) /* times of files may be early by less */
 #define SETTLE_SHARE 20 /* at most 1/20 of the time goes into lookups of a growing dump */
 
 struct jit_source {
@@ -227,11 +228,14 @@ unsigned int jit_source__nr_fds(const struct jit_source *j)
 /* A file of the process was changed while the process had its PID. */
 static bool is_of_time(const struct jit_source *j, const struct stat *st)
 {
-	int64_t boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 	uint64_t next = process__start_ns(j->pid);
 	int64_t changed = st->st_mtim.tv_sec * (int64_t)SECOND_NS + st->st_mtim.tv_nsec;
+	int64_t last = changed, boot = clock_ns(CLOCK_REALTIME);
 
-	if (st->st_mtim.tv_sec < (boot + (int64_t)j->start_ns) / (int64_t)SECOND_NS)
+	boot -= clock_ns(CLOCK_BOOTTIME);
+	if (!st->st_mtim.tv_nsec) /* some file systems store whole seconds */
+		last += SECOND_NS - 1;
+	if (last + (int64_t)TICK_MAX_NS < boot + (int64_t)j->start_ns)
 		return false;
 	return !next || same_start(next, j->start_ns) || changed < boot + (int64_t)next;
 }

@@ -135,6 +135,6 @@ if command -v systemd-analyze >/dev/null; then
 	systemd-analyze verify units/wrong.service >out 2>&1
 	[ -s out ] || fail "systemd-analyze accepts an unknown name"
 else
-	echo "skipped: there is no systemd-analyze to verify the units"
+	left_out "units: there is no systemd-analyze to verify them"
 fi
-[ "$failed" -eq 0 ]
+finish

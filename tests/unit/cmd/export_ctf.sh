@@ -27,17 +27,24 @@ export_quietly()
 	grep -v 'does not say the time of day' err && fail "$what prints the above"
 }
 
+# everything: what the directories and their files are
+everything()
+{
+	ls -ld --time-style=full-iso trace
+	ls -lAR --time-style=full-iso trace other plain
+}
+
 # refused WORDS ARGS...: exit 1, a line with these words, and nothing changed
 refused()
 {
 	words=$1
 	shift
-	ls -laR trace other plain >before 2>/dev/null
+	everything >before 2>/dev/null
 	"$so" export ctf -q "$@" small.stk 2>err
 	code=$?
 	[ $code -eq 1 ] || fail "$*: exit $code"
 	grep -qF -- "$words" err || fail "$*: $(cat err)"
-	ls -laR trace other plain >after 2>/dev/null
+	everything >after 2>/dev/null
 	cmp -s before after || fail "$*: changed something"
 }
 

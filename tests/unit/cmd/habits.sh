@@ -5,8 +5,16 @@
 #   habits.sh STACKONCE MAKE_RECORDING COMPLETION
 set -u
 so=$(realpath "$1") make=$(realpath "$2") completion=$(realpath "$3")
+# shellcheck source=tests/process.sh
+. "$(dirname "$0")/../../process.sh"
 # shellcheck source=tests/unit/cmd/lib.sh
 . "$(dirname "$0")/lib.sh"
+
+# leads_session PID: whether it has called setsid(2)
+leads_session()
+{
+	[ "$(cut -d ' ' -f 6 "/proc/$1/stat")" -eq "$1" ]
+}
 
 record small flags
 "$so" script --no-header --no-stacks small.stk >full
@@ -46,20 +54,29 @@ exec 3<>../fifo
 timeout 5 "$so" script --json <../fifo >../got 2>../err
 same "a silent pipe" ../want ../got
 grep -q 'nothing arrives' ../err || fail "no warning about a silent pipe: $(cat ../err)"
+setsid sleep 60 >../fifo 3>&- &
+writer=$!
+becomes leads_session $writer || fail "the writer has no session of its own"
 exec 3<&-
-setsid sleep 4 >../fifo &
-timeout 3 "$so" script --json <../fifo >../got 2>../err
+timeout 30 "$so" script --json <../fifo >../got 2>../err
 same "a silent pipe of another session" ../want ../got
+end_child TERM $writer
 # A pipeline may be slow.
 "$so" stacks ../small.stk >../want-stacks
-{ sleep 2; cat ../small.stk; } | "$so" stacks >../got 2>../err
+: >../err
+{ becomes test -s ../err; cat ../small.stk; } | "$so" stacks >../got 2>../err
 same "a slow pipeline" ../want-stacks ../got
 grep -q "waiting for a recording on standard input$" ../err ||
 	fail "no message while waiting: $(cat ../err)"
 sleep 2 | "$so" script --json >../got 2>../err
 same "a pipeline without output" ../want ../got
 # The recording may come in small pieces, and late where there is no trace.stk.
-{ head -c 3 ../small.stk; sleep 0.1; tail -c +4 ../small.stk; } | "$so" stacks >../got 2>../err
+# It has a second for the magic: no program is started meanwhile.
+mkfifo ../silent
+{
+	bash -c 'printf "\211ST"; read -r -t 0.1 <>../silent; printf "K\r\n\032\n"'
+	tail -c +9 ../small.stk
+} | "$so" stacks >../got 2>../err
 "$so" stacks ../small.stk >../want
 same "a recording in pieces" ../want ../got
 rm trace.stk
@@ -115,7 +132,7 @@ if command -v script >/dev/null; then
 	PAGER="sed 1q; exit 1" tty_run "$so stacks small.stk" >got
 	[ "$(wc -l <got)" -eq 1 ] || fail "a pager that fails is replaced"
 else
-	echo "not tested: pagers (script(1) is missing)"
+	left_out "pagers: script(1) is missing"
 fi
 
 # refused STATUS MESSAGE ARGUMENT...: the command fails and says so, in one line or two
@@ -233,5 +250,4 @@ grep -c -- '-g and --call-graph have no effect' err | grep -qx 1 || fail "-g: $(
 "$so" record -qg /no/such/command 2>err
 grep -q -- 'no effect' err && fail "-qg: $(cat err)"
 
-echo "$failed failed"
-[ $failed -eq 0 ]
+finish

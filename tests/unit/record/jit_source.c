@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is kept of processes with generated code that have exited. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "children.h"
+#include "clock.h"
 #include "log.h"
 #include "record/files/jit_source.h"
 #include "symbols/jit_symbols.h"
 
-static time_t ahead; /* s, of the monotonic clock */
+static time_t monotonic = 1000; /* s */
+static int64_t real_to_boot; /* ns from the real-time clock to the boot clock; 0: as it is */
 
 int __real_clock_gettime(clockid_t id, struct timespec *ret);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ret);
@@ -25,9 +29,15 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ret);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ret)
 {
 	int err = __real_clock_gettime(id, ret);
+	int64_t ns;
 
 	if (id == CLOCK_MONOTONIC)
-		ret->tv_sec += ahead;
+		*ret = (struct timespec){ .tv_sec = monotonic };
+	if (id == CLOCK_REALTIME && real_to_boot) {
+		__real_clock_gettime(CLOCK_BOOTTIME, ret);
+		ns = ret->tv_sec * (int64_t)SECOND_NS + ret->tv_nsec - real_to_boot;
+		*ret = (struct timespec){ ns / (int64_t)SECOND_NS, ns % (int64_t)SECOND_NS };
+	}
 	return err;
 }
 
@@ -47,23 +57,66 @@ static struct jit_source *source_of(const struct child *c, struct jit_memory *m)
 	return j;
 }
 
-/* A process that has written a map and exits. */
-static struct jit_source *exited(struct jit_memory *m)
+/* A process that has written a map, at that time (NULL: now), and exits. */
+static struct jit_source *exited_at(struct child *c, const struct timespec *mtime,
+				    struct jit_memory *m)
 {
-	struct child c = child_mapping(NULL, "/proc/self/exe");
-	struct jit_source *j = source_of(&c, m);
+	struct jit_source *j = source_of(c, m);
 	char path[64];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", c.pid);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", c->pid);
 	f = fopen(path, "we");
 	assert_non_null(f);
 	fputs("1000 100 name\n", f);
 	fclose(f);
-	child_end(&c);
+	if (mtime)
+		assert_int_equal(
+			utimensat(AT_FDCWD, path, (struct timespec[]){ *mtime, *mtime }, 0), 0);
+	child_end(c);
 	assert_int_equal(jit_source__poll(j), 0);
 	unlink(path);
 	return j;
+}
+
+static struct jit_source *exited(struct jit_memory *m)
+{
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+
+	return exited_at(&c, NULL, m);
+}
+
+/* Whether there are names in a file of that age when the process starts so long after a second. */
+static bool has_names(int64_t after_ns, int64_t older_ns)
+{
+	const int64_t start = 1000000000 * (int64_t)SECOND_NS + after_ns, at = start - older_ns;
+	const struct timespec mtime = { at / (int64_t)SECOND_NS, at % (int64_t)SECOND_NS };
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	struct jit_symbols *s;
+	struct jit_source *j;
+	int err;
+
+	real_to_boot = (int64_t)process__start_ns(c.pid) - start;
+	j = exited_at(&c, &mtime, NULL);
+	real_to_boot = 0;
+	err = jit_source__symbols(j, &s);
+	jit_source__free(j);
+	assert_true(!err || err == -ENOENT);
+	return !err;
+}
+
+/*
+ * A file that the process has just written may seem to be older: its time is that of the last tick,
+ * or the last full second.
+ */
+static void test_times(void **state)
+{
+	assert_true(has_names(0, 0));
+	assert_true(has_names(0, 10000000));
+	assert_true(has_names(500000000, 500000000));
+	assert_false(has_names(500000000, 400000000));
+	assert_false(has_names(0, 500000000));
+	assert_false(has_names(500000000, 500000000 + SECOND_NS));
 }
 
 /* The names of all processes together are limited. */
@@ -130,10 +183,10 @@ static void test_dumped(void **state)
 	assert_int_equal(jit_source__dumped(j)->nr, 1);
 	child_end(&c);
 	assert_int_equal(jit_source__poll(j), 0);
-	ahead = 9;
+	monotonic += 9;
 	assert_int_equal(jit_source__poll(j), 0);
 	assert_int_equal(jit_source__dumped(j)->nr, 1);
-	ahead = 11;
+	monotonic += 2;
 	assert_int_equal(jit_source__poll(j), 0);
 	assert_int_equal(jit_source__dumped(j)->nr, 0);
 	assert_int_equal(jit_source__nr_dumped(j), 0);
@@ -157,6 +210,7 @@ static int teardown(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_dumped),
 	};

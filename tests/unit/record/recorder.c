@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The recorder with a fake backend: the contents of the file while events still arrive. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -46,6 +47,7 @@ static struct fake {
 	uint64_t throttled, multiplexed;
 	int drain_err;
 	uint64_t armed_at; /* 0: not yet */
+	int release_fd; /* closed when armed; 0: none */
 	char line[256]; /* the last status line, or the last warning */
 } fake;
 
@@ -112,6 +114,8 @@ static int fake_set_writer(struct backend *b, struct stk_writer *w)
 static int fake_arm(struct backend *b)
 {
 	fake.armed_at = clock_ns(CLOCK_MONOTONIC);
+	if (fake.release_fd)
+		close(fake.release_fd);
 	return 0;
 }
 
@@ -375,13 +379,20 @@ static void missing_samples_are_said(void **state)
 /* The backend is armed when the delay is over, or never. */
 static void delay(void **state)
 {
-	static char *const sleeps[] = { "sleep", "0.3", NULL }, *const ends[] = { "true", NULL };
+	static char pipe_end[32];
+	static char *const waits[] = { "cat", pipe_end, NULL }, *const ends[] = { "true", NULL };
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	struct recorder_result result;
+	int fds[2];
 
 	log_set_sink(keep_warning, NULL);
-	fake = (struct fake){ 0 };
-	record((struct recorder_opts){ .command = sleeps, .delay_ns = 100000000 }, &result);
+	/* the command cannot end before the backend is armed */
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(fcntl(fds[0], F_SETFD, 0), 0);
+	snprintf(pipe_end, sizeof(pipe_end), "/dev/fd/%d", fds[0]);
+	fake = (struct fake){ .release_fd = fds[1] };
+	record((struct recorder_opts){ .command = waits, .delay_ns = 100000000 }, &result);
+	close(fds[0]);
 	assert_in_range(fake.armed_at, start + 100000000, clock_ns(CLOCK_MONOTONIC));
 	assert_int_equal(result.exit_status, 0);
 	assert_string_equal(fake.line, "");

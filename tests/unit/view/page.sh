@@ -19,5 +19,10 @@ for name in demo hostile losses; do
 done
 "$stackonce" info --json demo.stk | jq .totals.recorded >demo.events
 "$node" "$here/sample.js" "$page" sample.html || exit 1
-"$node" "$here/page.js" "$root/tests/judges/chromium.js" "$page" || fail "the page"
-[ "$failed" -eq 0 ]
+"$node" "$here/page.js" "$root/tests/judges/chromium.js" "$page"
+case $? in
+0) ;;
+77) incomplete=1 ;;
+*) fail "the page" ;;
+esac
+finish
