@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ujit CALLS PAUSE HOW...: generates code at run time, names it, waits PAUSE milliseconds if it
- * replaced other code, and makes CALLS system calls below it, for each HOW.  It waits as long
+ * ujit CALLS PAUSE HOW...: generates code at run time, names it, waits PAUSE milliseconds if there
+ * was other code before, and makes CALLS system calls below it, for each HOW.  It waits as long
  * before it exits, because only the code of a running process can be followed.  HOW is:
  *
  *   table   a jitdump with unwind tables, without which the code cannot be unwound: getppid
@@ -278,6 +278,7 @@ static void run(const char *how)
 		dumped(area, &small, 1, "jit_moved", call_getpgrp);
 		memcpy(area + 512, small.bytes, small.len);
 		put_move(area, area + 512, small.len, 1);
+		usleep(pause_ms * 1000);
 		work(area + 512, call_getppid);
 		dumped(area, &large, 2, "jit_other", call_getuid);
 	} else {
