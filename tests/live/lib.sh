@@ -291,9 +291,11 @@ missing_from()
 }
 
 # name_processes: ftrace prints the process of a task, in $instance, for seen_by_bpf.  A thread of
-# PID 1 may have ended until the test looks.
+# PID 1 may have ended until the test looks again.  ftrace notes the process of a task only when it
+# switches after an event on its CPU.
 name_processes()
 {
+	ls /proc/1/task >>"$work/init.tids"
 	echo 1 2>/dev/null >"$instance/options/record-tgid" || :
 }
 
@@ -301,7 +303,7 @@ name_processes()
 # program runs while a thread of PID 1 does, not even for events in an interrupt.
 seen_by_bpf()
 {
-	ls /proc/1/task >"$work/init.tids"
+	ls /proc/1/task >>"$work/init.tids"
 	awk 'NR == FNR { hidden[$1]; next }
 		match($0, /-[0-9]+ +(\([ 0-9-]+\) +)?\[[0-9]+\] /) {
 			at = substr($0, RSTART + 1, RLENGTH)

@@ -160,7 +160,6 @@ name_processes
 # ftrace notes the process of a task while an event is enabled
 echo 'prev_comm == "none"' >"$instance/events/sched/sched_switch/filter"
 echo 1 >"$instance/events/sched/sched_switch/enable"
-ls /proc/1/task >init.tids
 for first in $(scale perf perf 'front perf'); do
 	other=
 	[ $first = front ] ||
