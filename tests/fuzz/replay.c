@@ -3,7 +3,7 @@
  * replay WAYS DIR: runs a fuzz target, in the build for users, on each file of a corpus, with the
  * first WAYS values of the byte that selects how the input is used (recordings.h).  Each run is a
  * process of its own that gets 300 MB and 2 seconds of CPU time.  Only time in user mode counts:
- * BPF programs of others are charged to the system time of whom they interrupt.
+ * system time includes BPF programs of other recorders that run at the events of this process.
  */
 #include <dirent.h>
 #include <err.h>

@@ -337,9 +337,17 @@ want_switches()
 		fail "$1 left a CPU $2 times, but got one $3 times, and $hidden times from PID 1"
 }
 
+# printed FILE OPTION...: prints how many events script prints; losses are no events.
+printed()
+{
+	file=$1
+	shift
+	"$STACKONCE" script --json "$@" "$file" | grep -c '"type":"event"'
+}
+
 # want_recorded FILE NUMBER: script prints as many events as the accounting says were recorded.
 want_recorded()
 {
-	events=$("$STACKONCE" script --json --fields time "$1" | grep -vc '"type":"loss"')
+	events=$(printed "$1" --fields time)
 	[ "$2" -eq "$events" ] || fail "$2 events were recorded, but script prints $events"
 }

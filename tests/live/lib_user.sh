@@ -76,15 +76,15 @@ at_most()
 }
 
 # want_complete STACKS INCOMPLETE UNREADABLE [MAX]: every stack, or all but MAX, is complete.  While
-# the kernel migrates a page, only code that may sleep can read it: one of each thousand stacks or
-# less may end there besides, none if no page was moved.
+# the kernel migrates a page, only code that may sleep can read it: one stack of a thousand may end
+# there besides, one of fewer stacks, and none if no page was moved.
 want_complete()
 {
 	at_least stacks "$1" 1
 	at_most incomplete $(($2 - $3)) "${4:-0}"
 	moved=$(($(pages_moved) - moved_before))
 	at_most "unreadable while $moved pages were moved" "$3" \
-		$((moved > 0 ? ($1 + 999) / 1000 : 0))
+		$((moved > 0 ? ($1 > 1000 ? $1 / 1000 : 1) : 0))
 }
 
 # facts_of FILE: prints the lines "what KEY VALUE ..." of the file as JSON, numbers as numbers.

@@ -265,7 +265,7 @@ full()
 		cat err
 		fail "$(wc -l <err) messages for a full disk with a command"
 	}
-	events=$("$STACKONCE" script --json mnt/full.stk | grep -vc '"type":"loss"')
+	events=$(printed mnt/full.stk)
 	recorded=$(info_of mnt/full.stk .totals.recorded)
 	unwritten=$(info_of mnt/full.stk .totals.lost_by.write)
 	[ "$events" -gt 100 ] || fail "only $events events before the disk was full"

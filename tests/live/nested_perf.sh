@@ -40,7 +40,7 @@ for fields in native kernel; do
 	recorded=$(counted $fields.stk $fault recorded)
 	lost=$(counted $fields.stk $fault lost)
 	[ "$lost" -le 4 ] || fail "$fields: $recorded of $happened faults recorded"
-	own=$("$STACKONCE" script --json --comm badframe $fields.stk | grep -c '"type":"event"')
+	own=$(printed $fields.stk --comm badframe)
 	seen=$(cat $fields.seen)
 	[ $((own + lost)) -ge "$seen" ] ||
 		fail "$fields: $own recorded and $lost lost of $seen faults that ftrace saw"

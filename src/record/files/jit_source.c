@@ -232,7 +232,7 @@ static bool is_of_time(const struct jit_source *j, const struct stat *st)
 	int64_t changed = st->st_mtim.tv_sec * (int64_t)SECOND_NS + st->st_mtim.tv_nsec;
 	int64_t last = changed, boot = clock_ns(CLOCK_REALTIME);
 
-	boot -= clock_ns(CLOCK_BOOTTIME);
+	boot -= clock_ns(CLOCK_BOOTTIME); /* read last: time in between must not refuse a file */
 	if (!st->st_mtim.tv_nsec) /* some file systems store whole seconds */
 		last += SECOND_NS - 1;
 	if (last + (int64_t)TICK_MAX_NS < boot + (int64_t)j->start_ns)

@@ -49,6 +49,12 @@ static int by_tag(const void *a, const void *b)
 	return x->tag < y->tag ? -1 : x->tag > y->tag;
 }
 
+/* Whether it is code without a file. */
+static bool is_anonymous(const struct tagged *t)
+{
+	return !strcmp(t->pristine, "-");
+}
+
 static struct tagged *tagged_of(struct tags *c, uint64_t tag)
 {
 	struct tagged key = { .tag = tag };
@@ -176,8 +182,8 @@ static bool in_file(struct tags *c, struct tagged *t, unsigned int i, enum verdi
 	if (!fr->file || stk_reader__file(c->rec.files, fr->file, &f))
 		return true;
 	if (f.kind != STK_FILE_FILE)
-		return !strcmp(t->pristine, "-") || wrong(c, "code of a file has no file");
-	if (!strcmp(t->pristine, "-"))
+		return is_anonymous(t) || wrong(c, "code of a file has no file");
+	if (is_anonymous(t))
 		return wrong(c, "code without a file has a file");
 	*ret_verdict = f.id_kind == STK_ID_BUILD_ID ? RIGHT : UNVERIFIED;
 	if (*ret_verdict == RIGHT &&
@@ -200,7 +206,7 @@ static bool judge(struct tags *c, struct tagged *t, enum verdict *ret_worst)
 		struct elfview *file = recview__file(&c->rec, c->e->frames[i].file);
 
 		/* code that is replaced is followed by what it was up to a second ago */
-		if (!strcmp(t->pristine, "-") && c->e->frames[i].guessed)
+		if (is_anonymous(t) && c->e->frames[i].guessed)
 			return true;
 		if (i >= 3) { /* the caller: known, and after a call */
 			if (file && !c->e->frames[i].exact && !c->e->frames[i].guessed &&
