@@ -2,7 +2,8 @@
 /*
  * Virtual tables of events: each cursor reads the recording.  Where SQLite asks for groups of
  * generic values and for nothing else, the events are counted first, and each group is delivered as
- * often as it occurs: this saves SQLite's sorter, and memory.
+ * often as it occurs: this saves SQLite's sorter, and memory.  Groups are in SQL's order, which
+ * SQLite takes for that of an ORDER BY by the same columns.
  */
 #include "event_table.h"
 
@@ -188,9 +189,9 @@ static double nr_events(const struct sql_recording *rec)
 	return t.events + 1.0;
 }
 
-/* Whether the statement can be answered by groups; then *ret_order names the groups' columns. */
+/* Whether the statement can be answered by groups; then ret_order has the groups' columns. */
 static bool wants_groups(const struct event_table *t, sqlite3_index_info *info,
-			 uint8_t ret_order[NR_EVENT_COLUMNS + 1], unsigned int *ret_nr)
+			 struct sql_order ret_order[NR_EVENT_COLUMNS], unsigned int *ret_nr)
 {
 	int i, mode = sqlite3_vtab_distinct(info);
 	unsigned int nr = 0;
@@ -202,7 +203,8 @@ static bool wants_groups(const struct event_table *t, sqlite3_index_info *info,
 	for (i = 0; i < info->nOrderBy; i++) {
 		if (info->aOrderBy[i].iColumn < 0)
 			return false;
-		ret_order[nr++] = info->aOrderBy[i].iColumn;
+		ret_order[nr++] =
+			(struct sql_order){ info->aOrderBy[i].iColumn, info->aOrderBy[i].desc };
 	}
 	*ret_nr = nr;
 	return true;
@@ -212,7 +214,7 @@ static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	struct event_table *t = table_of(base);
 	double events = nr_events(t->def->rec);
-	uint8_t order[NR_EVENT_COLUMNS + 1];
+	struct sql_order order[NR_EVENT_COLUMNS];
 	unsigned int nr_order = 0, used = info->colUsed & ALL_COLUMNS, i;
 	struct where_plan plan;
 	char text[sizeof(plan.text) + 1 + NR_EVENT_COLUMNS];
@@ -230,9 +232,9 @@ static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		used = ALL_COLUMNS;
 	}
 	info->idxNum |= used << PLAN_COLUMNS_SHIFT;
-	/* the order of the groups, then the conditions */
+	/* the order of the groups, small letters for descending, then the conditions */
 	for (i = 0; i < nr_order; i++)
-		text[i] = 'A' + order[i];
+		text[i] = (order[i].descending ? 'a' : 'A') + order[i].column;
 	text[i++] = '/';
 	strcpy(text + i, plan.text);
 	info->idxStr = sqlite3_mprintf("%s", text);
@@ -334,18 +336,19 @@ static void begin_tuple(struct event_cursor *c)
 static int read_tuples(struct event_cursor *c, const char *order)
 {
 	unsigned int columns = c->plan >> PLAN_COLUMNS_SHIFT, nr = 0;
-	uint8_t by[NR_EVENT_COLUMNS];
+	struct sql_order by[NR_EVENT_COLUMNS];
 	int rc;
 
 	while (order[nr] != '/' && nr < NR_EVENT_COLUMNS) {
-		by[nr] = order[nr] - 'A';
-		columns |= 1u << by[nr++];
+		by[nr].descending = order[nr] >= 'a';
+		by[nr].column = order[nr] - (by[nr].descending ? 'a' : 'A');
+		columns |= 1u << by[nr++].column;
 	}
 	rc = sql_tuples__read(&c->tuples, &c->scan, &c->where, columns, c->base.pVtab);
 	sql_scan__close(&c->scan);
 	if (rc)
 		return rc;
-	sql_tuples__sort(&c->tuples, by, nr);
+	sql_tuples__sort(&c->tuples, c->scan.rec, by, nr);
 	c->at = 0;
 	begin_tuple(c);
 	return SQLITE_OK;

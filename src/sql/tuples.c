@@ -111,28 +111,43 @@ int sql_tuples__read(struct sql_tuples *t, struct sql_scan *s, struct sql_where 
 }
 
 struct order {
-	const uint8_t *columns;
+	const struct sql_recording *rec;
+	const struct sql_order *by;
 	unsigned int nr;
 };
+
+/* A stack of 0 is NULL, which SQLite sorts first. */
+static int compare(const struct sql_recording *rec, enum event_column column, uint32_t x,
+		   uint32_t y)
+{
+	if (column == EVENT_COMM)
+		return strcmp(string_table__get(&rec->comms, x), string_table__get(&rec->comms, y));
+	if (column == EVENT_EVENT)
+		return strcmp(rec->types[x].full_name, rec->types[y].full_name);
+	return CMP(x, y);
+}
 
 static int by_columns(const void *a, const void *b, void *ctx)
 {
 	const struct sql_tuple *x = a, *y = b;
 	const struct order *o = ctx;
 	unsigned int i;
+	int cmp;
 
 	for (i = 0; i < o->nr; i++) {
-		unsigned int c = o->columns[i];
+		enum event_column c = o->by[i].column;
 
-		if (x->v[c] != y->v[c])
-			return CMP(x->v[c], y->v[c]);
+		cmp = x->v[c] == y->v[c] ? 0 : compare(o->rec, c, x->v[c], y->v[c]);
+		if (cmp)
+			return o->by[i].descending ? -cmp : cmp;
 	}
 	return memcmp(x->v, y->v, sizeof(x->v));
 }
 
-void sql_tuples__sort(struct sql_tuples *t, const uint8_t *columns, unsigned int nr)
+void sql_tuples__sort(struct sql_tuples *t, const struct sql_recording *rec,
+		      const struct sql_order *by, unsigned int nr)
 {
-	struct order o = { columns, nr };
+	struct order o = { rec, by, nr };
 
 	if (t->nr)
 		qsort_r(t->v, t->nr, sizeof(*t->v), by_columns, &o);

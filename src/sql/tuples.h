@@ -28,8 +28,14 @@ uint64_t sql_tuple__hash(uint64_t seed, const struct sql_tuple *tuple);
 /* Reads the events to the end.  An SQLite code, with the message in vt. */
 int sql_tuples__read(struct sql_tuples *t, struct sql_scan *s, struct sql_where *w,
 		     unsigned int columns, sqlite3_vtab *vt);
-/* Sorts them so that those with equal values in these columns, nr of them, are neighbours. */
-void sql_tuples__sort(struct sql_tuples *t, const uint8_t *columns, unsigned int nr);
+
+struct sql_order {
+	uint8_t column; /* enum event_column */
+	bool descending;
+};
+/* Sorts them as SQLite sorts the values of these columns, nr of them. */
+void sql_tuples__sort(struct sql_tuples *t, const struct sql_recording *rec,
+		      const struct sql_order *by, unsigned int nr);
 void sql_tuples__clear(struct sql_tuples *t);
 
 #endif /* SQL_TUPLES_H */

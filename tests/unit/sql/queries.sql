@@ -77,3 +77,8 @@ SELECT _event, _ts FROM events UNION SELECT _comm, _cpu FROM events;
 SELECT _comm FROM events INTERSECT SELECT prev_comm FROM "sched:sched_switch";
 SELECT count(*) FROM events WHERE _cpu = 1 OR _comm GLOB 'b*' OR _tid = 0;
 SELECT sum(n) FROM tuples WHERE _cpu = 1 OR _comm GLOB 'b*';
+SELECT _comm, count(*) FROM events GROUP BY _comm ORDER BY _comm;
+SELECT _comm, count(*) FROM events GROUP BY _comm ORDER BY _comm DESC LIMIT 3;
+SELECT _event, _cpu, count(*) FROM events GROUP BY _event, _cpu ORDER BY _event DESC, _cpu;
+SELECT _cpu, count(*) FROM events GROUP BY _cpu ORDER BY _cpu DESC;
+SELECT _kstack, count(*) FROM events GROUP BY _kstack ORDER BY _kstack DESC;
