@@ -156,9 +156,8 @@ __noinline int event_output(struct scratch *s)
 	if (s->kstack == WIRE_STACK_FULL) {
 		u32 start = s->start;
 
-		nr = s->nr_frames;
-		if (start < nr && nr <= STACKMAP_WORDS) {
-			nr -= start;
+		nr = s->nr_frames - start;
+		if (nr && nr <= STACKMAP_WORDS) {
 			size = (size + 7) & ~7u;
 			if (size > WIRE_MAX_RECORD)
 				return 0;

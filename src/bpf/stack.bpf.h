@@ -227,6 +227,8 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum
 
 	if (start == KWALK_RAW)
 		limit = kwalk_without(limit, KWALK_RAW_OWN);
+	else if (start == KWALK_TRACEPOINT)
+		limit = kwalk_without(limit, kwalk_state.doubled);
 	if (n > most)
 		n = most;
 	s->start = 1 - marker;
