@@ -56,8 +56,8 @@ record_wrong()
 	}
 }
 
-# want_found FILE EVENT FIELD: the recording says that the records of EVENT were wrong.
-want_found()
+# want_told FILE EVENT FIELD: recording and recorder say that the records of EVENT were wrong.
+want_told()
 {
 	want_sum "$1"
 	[ "$(compared "$1" "$2" differed)" -ge 1 ] ||
@@ -67,6 +67,12 @@ want_found()
 		fail "info does not say what differed: $(cat text)"
 	grep -q "record of $2 differed from the kernel's: $3 was " record.err ||
 		fail "the recorder does not warn: $(cat record.err)"
+}
+
+# want_found FILE EVENT FIELD: the same, and that EVENT has taken the old way.
+want_found()
+{
+	want_told "$@"
 	"$STACKONCE" info --json "$1" >json
 	want_json info json
 	# the kernel fills the records of this event, and of no other, from then on
@@ -127,6 +133,14 @@ record_wrong 'page_fault_user 0' -a $roomy --fields native --no-user-stacks -o f
 	-e "$types" -- sh -c 'sh load; sh until_taken sleep 0.1'
 want_found first.stk exceptions:page_fault_user address
 want_pages first.stk
+
+# So it is in a recording that ends before anybody looks.
+export WRONG_UNSEEN=1
+# shellcheck disable=SC2086
+record_wrong 'page_fault_user 0' $roomy --fields native --no-user-stacks -o unseen.stk \
+	-e exceptions:page_fault_user -- true
+unset WRONG_UNSEEN
+want_told unseen.stk exceptions:page_fault_user address
 
 # The first window comes after half a minute.  In an emulated machine attaching takes long, and the
 # next window comes a thousand times later.

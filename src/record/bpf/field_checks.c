@@ -185,7 +185,8 @@ static bool look_at(struct field_checks *c, struct check *k)
 {
 	uint64_t before = k->seen;
 
-	if (!k->kernel)
+	/* Its last verdict may have come while it was detached. */
+	if (k->condemned || (!k->kernel && !is_wrong(k)))
 		return false;
 	k->seen = compared(k);
 	note_progress(c, k);
@@ -310,6 +311,20 @@ void field_checks__stop(struct field_checks *c)
 	pthread_mutex_unlock(&c->lock);
 	pthread_join(c->thread, NULL);
 	c->started = false;
+}
+
+void field_checks__finish(struct field_checks *c)
+{
+	unsigned int i;
+
+	for (i = 0; c && i < c->nr; i++) {
+		struct check *k = &c->v[i];
+
+		if (k->condemned || !is_wrong(k))
+			continue;
+		note_progress(c, k);
+		k->condemned = true; /* too late for the old way */
+	}
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

@@ -26,6 +26,8 @@ int field_checks__start(struct field_checks *c);
  * Checks stay attached.
  */
 void field_checks__stop(struct field_checks *c);
+/* After the last event: takes in what the thread had no time to look at. */
+void field_checks__finish(struct field_checks *c);
 void field_checks__free(struct field_checks *c);
 
 /* At most this many descriptors keep the checks attached. */
@@ -33,9 +35,7 @@ unsigned int field_checks__max_fds(const struct field_checks *c);
 /* Returns their number. */
 unsigned int field_checks__fds(const struct field_checks *c, int *ret_fds);
 
-/*
- * For programs__fields_unverified() and programs__fields_difference(), once the thread has ended.
- */
+/* For programs__fields_unverified() and programs__fields_difference(), when it is finished. */
 struct programs_unverified field_checks__unverified(const struct field_checks *c,
 						    unsigned int event);
 void field_checks__difference(const struct field_checks *c, unsigned int event,

@@ -587,6 +587,7 @@ int programs__disarm(struct programs *p)
 	err = attach__misses(p);
 	p->misses_final = true;
 	grace = grace__wait(); /* after this, no program that saw the flag is running */
+	field_checks__finish(p->checks);
 	if (grace)
 		return log_err(grace, "wait for the BPF programs to end");
 	return err;
