@@ -83,10 +83,8 @@ static int take_cpus(struct record_options *o)
 	int nr = percpu__nr_cpus();
 	unsigned int cpu, i;
 
-	if (nr < 0) {
-		log_err(nr, "count the CPUs");
+	if (nr < 0)
 		return CMD_FAILURE;
-	}
 	for (i = 0; i < o->cpus.nr; i++) {
 		const struct num_range *r = &o->cpus.ranges[i];
 

@@ -294,9 +294,6 @@ static int find_cpus(struct programs *p)
 
 	if (n < 0)
 		return n;
-	if (n > WIRE_MAX_CPUS)
-		return log_why(-E2BIG, "this machine may have %d CPUs, but only %d are supported",
-			       n, WIRE_MAX_CPUS);
 	p->nr_cpus = n;
 	p->online = calloc(n, sizeof(*p->online));
 	p->prepared = calloc(n, sizeof(*p->prepared));

@@ -9,6 +9,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "wire.h"
 
 /* Offset in bytes of a direct member, or UINT32_MAX. */
 static uint32_t member_offset(const struct btf *btf, uint32_t type_id, const char *name)
@@ -112,5 +113,12 @@ int percpu__layout(const struct btf *btf, struct percpu_layout *ret_layout)
 
 int percpu__nr_cpus(void)
 {
-	return libbpf_num_possible_cpus();
+	int nr = libbpf_num_possible_cpus();
+
+	if (nr < 0)
+		return log_err(nr, "count the CPUs");
+	if (nr > WIRE_MAX_CPUS)
+		return log_why(-E2BIG, "this machine may have %d CPUs, but only %d are supported",
+			       nr, WIRE_MAX_CPUS);
+	return nr;
 }

@@ -20,7 +20,7 @@ struct btf;
 /* btf: the kernel's. */
 int percpu__layout(const struct btf *btf, struct percpu_layout *ret_layout);
 
-/* The number of possible CPUs, or a negative errno. */
+/* The number of possible CPUs, at most WIRE_MAX_CPUS, or a negative errno, logged. */
 int percpu__nr_cpus(void);
 
 #endif /* RECORD_PERCPU_H */
