@@ -347,7 +347,7 @@ static int ftrace_open(const struct recorder_opts *opts, struct backend **ret_ba
 	struct ftrace_backend *b;
 
 	if (nr_cpus < 0)
-		return log_err(nr_cpus, "count the CPUs");
+		return nr_cpus;
 	b = calloc(1, sizeof(*b) + nr_cpus * sizeof(*b->per_cpu));
 	if (!b)
 		return log_err(-ENOMEM, "allocate the ftrace backend");
@@ -586,7 +586,8 @@ static int ftrace_task_event_fd(const struct backend *b)
 
 static int ftrace_take_task_events(struct backend *b)
 {
-	int err = ftrace_tasks__poll(to_ftrace_backend(b)->tasks);
+	struct ftrace_backend *f = to_ftrace_backend(b);
+	int err = ftrace_tasks__poll(f->tasks, recorder_opts__now(f->opts));
 
 	return err ? log_err(err, "read task events") : 0;
 }

@@ -434,7 +434,7 @@ int ftrace_drain__run(struct ftrace_drain *d, bool last)
 	d->stats.horizon = UINT64_MAX;
 	err = take_pages(d);
 	if (!err)
-		err = ftrace_tasks__poll(d->o.tasks);
+		err = ftrace_tasks__poll(d->o.tasks, now);
 	if (!err && d->ids)
 		ftrace_ids__refresh(d->ids);
 	if (d->o.users)

@@ -22,6 +22,7 @@
 #include "strbuf.h"
 
 #define RING_KB "512"
+#define RING_BYTES (512u << 10)
 #define POLL_BYTES (64u << 20)
 
 /* The name and process of a thread from a time on. */
@@ -33,6 +34,7 @@ struct version {
 
 struct entry {
 	uint32_t tid;
+	bool exists; /* after a loss: it is in /proc */
 	struct ftrace_program program; /* of a process */
 	struct version *v; /* by time */
 	unsigned int nr;
@@ -55,7 +57,14 @@ struct ftrace_tasks {
 	const struct ftrace_page_format *format;
 	struct ftrace_instance *instance;
 	struct ftrace_ring *rings;
-	bool *watched; /* by CPU: its ring is in the epoll instance */
+	struct cpu {
+		bool watched; /* its ring is in the epoll instance */
+		uint64_t last; /* time of its last event */
+		uint64_t dropped; /* events for which its ring had no room */
+	} * cpus;
+	struct cpu *reading; /* whose pages are being read */
+	uint64_t lost_since; /* changes of tasks are missing from then on; UINT64_MAX: none */
+	bool warned;
 	unsigned int nr_cpus;
 	int epoll_fd;
 	struct task_event newtask, rename, exec;
@@ -107,6 +116,36 @@ static const struct version *version_at(const struct entry *e, uint64_t ts)
 	return i ? &e->v[i - 1] : NULL;
 }
 
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+static void note_loss(struct ftrace_tasks *t)
+{
+	t->lost_since = MIN(t->lost_since, t->reading->last);
+}
+
+static int forget_name(const struct ftrace_tasks *t, struct entry *e)
+{
+	const struct version unknown = { .ts = t->lost_since, .comm = "<...>" };
+
+	return e->nr ? add_version(e, &unknown) : 0;
+}
+
+/*
+ * The name of a task in /proc: one that it had before is taken for valid all the time, as events
+ * are lost when many short-lived tasks come and go.
+ */
+static int add_current(struct ftrace_tasks *t, struct entry *e, const struct version *v)
+{
+	const struct version *last = e->nr ? &e->v[e->nr - 1] : NULL;
+	int err;
+
+	e->exists = true;
+	if (last && (!v->ts || (last->tgid == v->tgid && !strcmp(last->comm, v->comm))))
+		return 0; /* also at the start: a version from an event is newer */
+	err = forget_name(t, e);
+	return err ?: add_version(e, v);
+}
+
 /* ---- /proc ----------------------------------------------------------------------------------- */
 
 static void unescape(char *s)
@@ -126,9 +165,9 @@ static void unescape(char *s)
 }
 
 /* A line of task_list__read(). */
-static int add_line(struct ftrace_tasks *t, char *line)
+static int add_line(struct ftrace_tasks *t, char *line, uint64_t now)
 {
-	struct version v = { 0 };
+	struct version v = { .ts = now };
 	unsigned int tid;
 	struct entry *e;
 	int at = 0, err;
@@ -138,11 +177,11 @@ static int add_line(struct ftrace_tasks *t, char *line)
 	unescape(line + at);
 	snprintf(v.comm, sizeof(v.comm), "%.15s", line + at);
 	err = entry_of(t, tid, &e);
-	/* a version from an event is newer */
-	return err || e->nr ? err : add_version(e, &v);
+	return err ?: add_current(t, e, &v);
 }
 
-static int read_tasks(struct ftrace_tasks *t)
+/* At the start, with now 0, and after a loss. */
+static int read_tasks(struct ftrace_tasks *t, uint64_t now)
 {
 	struct strbuf text = { 0 };
 	char *line, *rest;
@@ -150,7 +189,7 @@ static int read_tasks(struct ftrace_tasks *t)
 
 	err = task_list__read("/proc", &text, NULL, NULL);
 	for (rest = text.s; !err && (line = strsep(&rest, "\n"));)
-		err = add_line(t, line);
+		err = add_line(t, line, now);
 	strbuf__free(&text);
 	return err;
 }
@@ -217,8 +256,12 @@ static int on_page(void *ctx, const void *data, size_t len)
 	int n, err = 0;
 
 	ftrace_page__open(&page, t->format, data, len);
-	while (!err && (n = ftrace_page__next(&page, &pe)) > 0)
+	if (page.lost)
+		note_loss(t);
+	while (!err && (n = ftrace_page__next(&page, &pe)) > 0) {
 		err = take_change(t, &pe);
+		t->reading->last = pe.ts;
+	}
 	return err ?: MIN(n, 0);
 }
 
@@ -270,6 +313,20 @@ static int by_time(const void *a, const void *b)
 	return CMP(x->ts, y->ts);
 }
 
+/* A page has the number of events that were lost before it, not after. */
+static int note_last_loss(struct ftrace_tasks *t, unsigned int cpu)
+{
+	struct ftrace_ring_stats s;
+	int err = ftrace_instance__ring_stats(t->instance, cpu, &s);
+
+	if (err)
+		return err;
+	if (s.dropped > t->reading->dropped)
+		note_loss(t);
+	t->reading->dropped = s.dropped;
+	return 0;
+}
+
 /* Reads a ring; the first time that it exists, from then on its events wake the recorder. */
 static int read_ring(struct ftrace_tasks *t, unsigned int cpu)
 {
@@ -277,16 +334,42 @@ static int read_ring(struct ftrace_tasks *t, unsigned int cpu)
 	uint64_t bytes;
 	int err;
 
+	t->reading = &t->cpus[cpu];
 	err = ftrace_ring__read(&t->rings[cpu], POLL_BYTES, on_page, t, &bytes);
 	if (err < 0)
 		return err == -ENODEV ? 0 : err;
-	if (t->watched[cpu])
+	if (bytes >= RING_BYTES / 2 && (err = note_last_loss(t, cpu)))
+		return err;
+	if (t->reading->watched)
 		return 0;
-	t->watched[cpu] = true;
+	t->reading->watched = true;
 	return epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, t->rings[cpu].fd, &ev) ? -errno : 0;
 }
 
-int ftrace_tasks__poll(struct ftrace_tasks *t)
+/* Tasks that have ended since, and what others were meanwhile, stay unknown. */
+static int read_again(struct ftrace_tasks *t, uint64_t now)
+{
+	size_t i;
+	int err;
+
+	if (!t->warned)
+		log_warn("changes of tasks were lost: those that ended meanwhile are named <...>");
+	t->warned = true;
+	for (i = 0; i < t->nr; i++)
+		t->entries[i].exists = false;
+	err = read_tasks(t, now);
+	for (i = 0; i < t->nr && !err; i++) {
+		struct entry *e = &t->entries[i];
+
+		e->program = (struct ftrace_program){ e->program.changes + 1, now, 0 };
+		if (!e->exists)
+			err = forget_name(t, e);
+	}
+	t->lost_since = UINT64_MAX;
+	return err;
+}
+
+int ftrace_tasks__poll(struct ftrace_tasks *t, uint64_t now)
 {
 	unsigned int cpu;
 	size_t i;
@@ -299,8 +382,13 @@ int ftrace_tasks__poll(struct ftrace_tasks *t)
 		return err;
 	if (t->nr_changes)
 		qsort(t->changes, t->nr_changes, sizeof(*t->changes), by_time);
-	for (i = 0, err = 0; i < t->nr_changes && !err; i++)
-		err = apply(t, &t->changes[i]);
+	for (i = 0; i < t->nr_changes && !err; i++) {
+		if (t->changes[i].ts > t->lost_since)
+			err = read_again(t, now);
+		err = err ?: apply(t, &t->changes[i]);
+	}
+	if (!err && t->lost_since != UINT64_MAX)
+		err = read_again(t, now);
 	return err;
 }
 
@@ -397,8 +485,8 @@ static int open_rings(struct ftrace_tasks *t)
 	if (t->epoll_fd < 0)
 		return -errno;
 	t->rings = calloc(t->nr_cpus, sizeof(*t->rings));
-	t->watched = calloc(t->nr_cpus, sizeof(*t->watched));
-	if (!t->rings || !t->watched)
+	t->cpus = calloc(t->nr_cpus, sizeof(*t->cpus));
+	if (!t->rings || !t->cpus)
 		return -ENOMEM;
 	for (cpu = 0; cpu < t->nr_cpus; cpu++)
 		t->rings[cpu] = (struct ftrace_ring){ .fd = -1, .pipe = { -1, -1 } };
@@ -436,7 +524,7 @@ static int start(struct ftrace_tasks *t, const char *clock)
 		ftrace_instance__write(t->instance, "buffer_percent", "0");
 	if (!err)
 		err = open_rings(t);
-	return err ?: read_tasks(t);
+	return err ?: read_tasks(t, 0);
 }
 
 int ftrace_tasks__new(const struct ftrace_page_format *format, unsigned int nr_cpus,
@@ -450,6 +538,7 @@ int ftrace_tasks__new(const struct ftrace_page_format *format, unsigned int nr_c
 	t->format = format;
 	t->nr_cpus = nr_cpus;
 	t->epoll_fd = -1;
+	t->lost_since = UINT64_MAX;
 	err = start(t, clock);
 	if (err) {
 		ftrace_tasks__free(t);
@@ -470,7 +559,7 @@ void ftrace_tasks__free(struct ftrace_tasks *t)
 	for (cpu = 0; t->rings && cpu < t->nr_cpus; cpu++)
 		ftrace_ring__close(&t->rings[cpu]);
 	free(t->rings);
-	free(t->watched);
+	free(t->cpus);
 	ftrace_instance__free(t->instance);
 	for (i = 0; i < t->nr; i++)
 		free(t->entries[i].v);

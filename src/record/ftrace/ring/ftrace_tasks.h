@@ -19,8 +19,12 @@ int ftrace_tasks__new(const struct ftrace_page_format *format, unsigned int nr_c
 		      const char *clock, struct ftrace_tasks **ret_tasks);
 void ftrace_tasks__free(struct ftrace_tasks *t);
 
-/* Reads the events so far: all changes until now are known then. */
-int ftrace_tasks__poll(struct ftrace_tasks *t);
+/*
+ * Reads the events so far: all changes until now are known then.  If some were lost, because this
+ * was not called for too long, names and processes that may have changed are unknown from the loss
+ * until now.
+ */
+int ftrace_tasks__poll(struct ftrace_tasks *t, uint64_t now);
 /* A descriptor that is readable when tasks have changed. */
 int ftrace_tasks__fd(const struct ftrace_tasks *t);
 
