@@ -126,6 +126,11 @@ static uint64_t position(const struct reader *r, bool producer)
 	return __atomic_load_n((const uint64_t *)page, __ATOMIC_ACQUIRE);
 }
 
+static bool reader_has_pending(const struct reader *r)
+{
+	return position(r, false) < position(r, true);
+}
+
 static void append(struct reader *r, struct observed_file *s)
 {
 	struct opener *o = r->o;
@@ -225,8 +230,13 @@ static void *run(void *arg)
 		o->err = MIN(err, o->err);
 		pthread_cond_broadcast(&o->changed);
 		pthread_mutex_unlock(&o->lock);
-		if (__atomic_exchange_n(&r->unbound, false, __ATOMIC_RELAXED))
+		/* The kernel lets it leave a CPU that goes offline. */
+		if (__atomic_exchange_n(&r->unbound, false, __ATOMIC_RELAXED) ||
+		    sched_getcpu() != (int)r->cpu)
 			bind_to_cpu(r);
+		/* A task that writes an event was preempted by this thread: it gets the CPU. */
+		if (!err && reader_has_pending(r))
+			usleep(1000);
 		poll(fds, 2, -1);
 		if (fds[1].revents)
 			break;
@@ -375,11 +385,6 @@ static bool is_asleep(struct reader *r)
 	}
 	r->switches = now;
 	return f && state != 'R' && now == before;
-}
-
-static bool reader_has_pending(const struct reader *r)
-{
-	return position(r, false) < position(r, true);
 }
 
 /* Whether file events are pending that a thread will take. */
