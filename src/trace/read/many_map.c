@@ -266,7 +266,8 @@ int rd_many__place(struct rd_member *m, uint64_t addr, uint64_t *ret_place)
 	int64_t n;
 	int err = 0;
 
-	if (!FRAME_IS_KERNEL(addr) || (!m->kernel && !IS_ALIAS(addr))) {
+	if (!FRAME_IS_KERNEL(addr) ||
+	    (!m->kernel && !many->kernels[0].has_peers && !IS_ALIAS(addr))) {
 		*ret_place = addr;
 		return 0;
 	}

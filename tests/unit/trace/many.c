@@ -459,6 +459,7 @@ static void addresses_are_of_a_kernel(void **state)
 {
 	const uint64_t same[] = { TEXT + 0x1010, TEXT + 0x1010 };
 	const uint64_t moved[] = { TEXT + 0x1010, TEXT + 0x2001010 };
+	const uint64_t loaded[] = { MODULE + 0x1050, MODULE + 0x301050 };
 	const uint64_t user[] = { 0x401010, 0x401010 }, data[] = { TEXT + 9, TEXT + 9 };
 	struct spec b = one;
 	struct stk_frame f[2];
@@ -489,6 +490,10 @@ static void addresses_are_of_a_kernel(void **state)
 	read_places(&one, &b, moved, p, f);
 	assert_int_equal(p[0], p[1]);
 	assert_string_equal(f[1].sym, "f");
+	/* so it is in a module, also where no stack has it */
+	b.module = MODULE + 0x300000;
+	read_places(&one, &b, loaded, p, f);
+	assert_int_equal(p[0], p[1]);
 }
 
 static void counted_ones_have_no_fields(void **state)
