@@ -240,6 +240,7 @@ int pf_events__add(struct pf_events *ev, const struct stk_event *e)
 {
 	const struct stk_event_type *type = stk_event__type(e);
 	const struct pf_type *t;
+	bool has_fields = true;
 	uint64_t stack;
 	int err = find_type(ev, type, &t) ?:
 			  pf_intern__stack(ev->intern, stk_event__kstack(e), stk_event__ustack(e),
@@ -249,7 +250,11 @@ int pf_events__add(struct pf_events *ev, const struct stk_event *e)
 		return err;
 	if (stk_event_type__kind(type) == STK_KIND_SAMPLE)
 		return put_sample(ev, e, stack);
-	return put_instant(ev, t, e, stack, !t->sched || !pf_sched__add(ev, t, e));
+	if (t->sched && pf_sched__add(ev, t, e)) {
+		has_fields = false;
+		err = export_source__charge(ev->intern->src, ev->text.len);
+	}
+	return err ?: put_instant(ev, t, e, stack, has_fields);
 }
 
 /* ---- losses ---------------------------------------------------------------------------------- */

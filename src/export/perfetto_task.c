@@ -184,11 +184,15 @@ static void put_task(struct pf_tasks *t, const char *line)
 	Pf__Thread thread = PF__THREAD__INIT, *threads[] = { &thread };
 	int32_t tid, pid, ppid;
 	char comm[65], *name;
+	int at = 0;
 
-	if (sscanf(line, "%" SCNd32 " %" SCNd32 " %" SCNd32 " %*s %*s %*s %64s", &tid, &pid, &ppid,
-		   comm) != 4 ||
-	    tid <= 0 || pid <= 0)
+	if (sscanf(line, "%" SCNd32 " %" SCNd32 " %" SCNd32 " %*s %*s %*s%n", &tid, &pid, &ppid,
+		   &at) != 3 ||
+	    !at || tid <= 0 || pid <= 0)
 		return;
+	line += at;
+	line += *line == ' ';
+	snprintf(comm, sizeof(comm), "%.*s", (int)strcspn(line, "\n"), line);
 	unescape(comm);
 	name = shown(t, comm);
 	p.process_tree = &tree;
