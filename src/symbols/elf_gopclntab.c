@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "elf_go.h"
 
 #define MAGIC_1_16 0xfffffffau
 #define MAGIC_1_18 0xfffffff0u
@@ -32,7 +33,7 @@ static bool get(const struct pclntab *t, uint64_t off, unsigned int size, uint64
 }
 
 /* u32 magic, u16 0, u8 quantum, u8 size of a pointer, then words of that size. */
-static int parse_header(struct pclntab *t)
+static int parse_header(struct pclntab *t, const struct elf_file *exe, const Elf64_Shdr *section)
 {
 	uint64_t magic, pointer, names_end, words[8];
 	unsigned int nr_words, i;
@@ -50,7 +51,13 @@ static int parse_header(struct pclntab *t)
 	/* functions, files, [start of the text,] names, units, files, pcs, table of functions */
 	t->nr = *w;
 	w += 2;
-	t->text_start = magic == MAGIC_1_16 ? 0 : *w++;
+	if (magic != MAGIC_1_16) {
+		/* 32 bit programs have it in the header, too, until Go 1.25. */
+		t->text_start = exe->is64 ? elf_go__text(exe, section) : *w;
+		if (!t->text_start)
+			return -ENOENT;
+		w++;
+	}
 	t->names = w[0];
 	names_end = w[1];
 	t->functions = w[4];
@@ -86,14 +93,12 @@ static int add_function(struct elf_symbols *s, const struct elf_file *exe, const
 
 int elf_gopclntab__add(struct elf_symbols *s, const struct elf_file *exe)
 {
-	const Elf64_Shdr *section = elf_file__section(exe, ".gopclntab");
+	const Elf64_Shdr *section = elf_go__section(exe);
 	_cleanup_free_ char *data = NULL;
 	struct pclntab t = { 0 };
 	uint32_t names;
 	int err;
 
-	if (!section)
-		section = elf_file__section(exe, ".data.rel.ro.gopclntab");
 	if (!section)
 		return -ENOENT;
 	err = elf_file__load(exe, section->sh_offset, section->sh_size, &data);
@@ -101,7 +106,7 @@ int elf_gopclntab__add(struct elf_symbols *s, const struct elf_file *exe)
 		return err;
 	t.data = data;
 	t.len = section->sh_size;
-	err = parse_header(&t);
+	err = parse_header(&t, exe, section);
 	if (!err)
 		err = elf_table__add_names(s, t.names_end - t.names, &names);
 	if (err)

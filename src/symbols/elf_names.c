@@ -17,17 +17,17 @@ struct elf_names {
 	struct elf_symbols s; /* not finished: sorted by name instead */
 };
 
-/* .dynsym first: after another part it is only read if that part has fewer symbols. */
 static int collect(struct elf_symbols *s, const struct elf_source *source)
 {
 	const struct elf_file *exe = &source->exe;
-	int err = elf_part__optional(elf_dynsym__add(s, exe));
+	int err = elf_part__optional(elf_dynsym__add(s, exe, 0));
+	size_t exported = s->nr;
 
 	err = err ?: elf_part__optional(elf_symtab__add(s, exe, exe));
 	err = err ?: elf_part__optional(elf_debugdata__add(s, exe));
 	if (!err && source->has_debug)
 		err = elf_part__optional(elf_symtab__add(s, exe, &source->debug));
-	if (!err && !s->nr)
+	if (!err && s->nr == exported)
 		err = elf_part__optional(elf_gopclntab__add(s, exe));
 	return err;
 }

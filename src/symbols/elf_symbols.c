@@ -15,17 +15,20 @@
 static int collect(struct elf_symbols *s, const struct elf_source *source)
 {
 	const struct elf_file *exe = &source->exe;
+	size_t whole;
 	int err = 0;
 
 	if (source->has_debug)
 		err = elf_part__optional(elf_symtab__add(s, exe, &source->debug));
 	if (!err && !s->nr)
 		err = elf_part__optional(elf_symtab__add(s, exe, exe));
+	whole = s->nr;
+	/* This one has what .dynsym has not. */
 	if (!err && !s->nr)
 		err = elf_part__optional(elf_debugdata__add(s, exe));
 	if (!err && !s->nr)
 		err = elf_part__optional(elf_gopclntab__add(s, exe));
-	err = err ?: elf_part__optional(elf_dynsym__add(s, exe));
+	err = err ?: elf_part__optional(elf_dynsym__add(s, exe, whole));
 	err = err ?: elf_part__optional(elf_plt__add(s, exe));
 	return err;
 }

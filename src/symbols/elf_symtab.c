@@ -142,20 +142,19 @@ int elf_symtab__add(struct elf_symbols *s, const struct elf_file *exe, const str
 	return symtab ? add_section(s, &t, symtab) : -ENOENT;
 }
 
-int elf_dynsym__add(struct elf_symbols *s, const struct elf_file *exe)
+int elf_dynsym__add(struct elf_symbols *s, const struct elf_file *exe, size_t whole)
 {
 	const Elf64_Shdr *dynsym = elf_file__section_of_type(exe, SHT_DYNSYM);
 	struct symtab t = { .exe = exe, .f = exe };
 	struct elf_dynsym d;
 	int err;
 
-	/* A better table with as many symbols has them all. */
 	if (dynsym)
-		return s->nr < dynsym->sh_size / elf_file__sym_size(exe) ?
+		return whole < dynsym->sh_size / elf_file__sym_size(exe) ?
 			       add_section(s, &t, dynsym) :
 			       0;
 	err = elf_dynamic__find_symbols(exe, &d);
-	if (err || s->nr >= d.nr)
+	if (err || whole >= d.nr)
 		return err;
 	t.off = d.off;
 	t.nr = d.nr;

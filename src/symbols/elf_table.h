@@ -70,7 +70,8 @@ static inline int elf_part__optional(int err)
  * debug file.  -ENOENT: no such part.
  */
 int elf_symtab__add(struct elf_symbols *s, const struct elf_file *exe, const struct elf_file *f);
-int elf_dynsym__add(struct elf_symbols *s, const struct elf_file *exe);
+/* whole: the functions of a .symtab; it has all of .dynsym if it has as many. */
+int elf_dynsym__add(struct elf_symbols *s, const struct elf_file *exe, size_t whole);
 int elf_gopclntab__add(struct elf_symbols *s, const struct elf_file *exe);
 int elf_debugdata__add(struct elf_symbols *s, const struct elf_file *exe);
 int elf_plt__add(struct elf_symbols *s, const struct elf_file *exe);

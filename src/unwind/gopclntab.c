@@ -9,12 +9,11 @@
 #include "arch_regs.h"
 #include "cleanup.h"
 #include "cursor.h"
+#include "symbols/elf_go.h"
 #include "units.h"
 
 #define HEADER_LEN 72
 #define HEADER_NR 8 /* offset of the number of functions; the rest depends on the version */
-#define HEADER_TEXT 24 /* since Go 1.18 */
-#define MODULE_TEXT (22 * 8) /* field text of runtime.moduledata, since Go 1.16 */
 #define FUNCTION_ALIGN 32
 #define NAME_LEN 32 /* enough of a name to recognise it */
 #define CODE_LEN 16 /* enough for one or two instructions */
@@ -45,46 +44,6 @@ static const char *const tops[] = { "runtime.goexit", "runtime.rt0_go", "runtime
 				    "runtime.mcall", "runtime.morestack" };
 
 /* ---- the section ----------------------------------------------------------------------------- */
-
-struct pointer {
-	uint64_t at, value;
-};
-
-static bool is_pointer(void *ctx, uint64_t vaddr, uint64_t value)
-{
-	struct pointer *p = ctx;
-
-	if (vaddr == p->at)
-		p->value = value;
-	return p->value;
-}
-
-/* Reads a pointer in the file's data, with its relocation applied; 0: there is none. */
-static uint64_t read_pointer(const struct unw_elf *elf, uint64_t vaddr)
-{
-	struct pointer p = { .at = vaddr };
-	struct unw_bytes b;
-
-	if (unw_elf__read_vaddr(elf, vaddr, 8, &b))
-		return 0;
-	if (b.len == 8)
-		memcpy(&p.value, b.p, 8);
-	unw_bytes__drop(&b);
-	if (!p.value)
-		unw_elf__each_relocation(elf, is_pointer, &p);
-	return p.value;
-}
-
-/* The base of relative entries: in the header until Go 1.25, in the module's data since. */
-static uint64_t find_text(const struct unw_elf *elf, const Elf64_Shdr *s)
-{
-	const Elf64_Shdr *module = elf_file__section(&elf->file, ".go.module");
-	uint64_t text = read_pointer(elf, s->sh_addr + HEADER_TEXT);
-
-	if (!text && module)
-		text = read_pointer(elf, module->sh_addr + MODULE_TEXT);
-	return text;
-}
 
 static const struct unw_go_layout *find_layout(const uint8_t *header)
 {
@@ -151,18 +110,16 @@ static int load(struct unw_go *go, const Elf64_Shdr *s)
 	ok = go->layout && find_parts(go, s, header.p);
 	unw_bytes__drop(&header);
 	if (ok && go->layout->relative)
-		go->text = find_text(go->elf, s);
+		go->text = elf_go__text(&go->elf->file, s);
 	return ok ? 0 : -ENOENT;
 }
 
 int unw_go__open(const struct unw_elf *elf, struct unw_go *ret_go)
 {
-	const Elf64_Shdr *s = elf_file__section(&elf->file, ".gopclntab");
+	const Elf64_Shdr *s = elf_go__section(&elf->file);
 	int err;
 
 	*ret_go = (struct unw_go){ .elf = elf };
-	if (!s)
-		s = elf_file__section(&elf->file, ".data.rel.ro.gopclntab");
 	if (!s)
 		return -ENOENT;
 	err = load(ret_go, s);

@@ -13,6 +13,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "symbols/debug_file.h"
+#include "symbols/elf_go.h"
 #include "symbols/elf_names.h"
 
 static bool is_file(const char *path)
@@ -151,6 +152,10 @@ int probe_file__load_names(struct probe_file *f)
 	_cleanup_close_ int debug_fd = -1;
 	int err;
 
+	err = elf_file__load_sections(&f->elf);
+	if (err == -ENOMEM)
+		return log_err(err, "read '%s'", f->path);
+	f->is_go = !err && elf_go__section(&f->elf);
 	f->stripped = !debug_file__has_symbols(f->fd);
 	if (f->stripped && !debug_dirs__open_debug(&debug, f->fd, f->path, &debug_fd))
 		f->stripped = false;

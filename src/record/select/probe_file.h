@@ -17,6 +17,7 @@ struct probe_file {
 	struct elf_file elf;
 	struct elf_names *names; /* after probe_file__load_names() */
 	bool stripped; /* it has only the dynamic symbol table */
+	bool is_go;
 };
 
 /*
@@ -29,8 +30,8 @@ int probe_file__open(const char *spec, const char *rest, struct probe_file *ret_
 void probe_file__close(struct probe_file *f);
 
 /*
- * Loads the names of functions, including those of a separate debug file.  -ENOENT: there are none;
- * other errors are logged.
+ * Loads the names of functions, including those of a separate debug file, and sets the members
+ * after them.  -ENOENT: there are none; other errors are logged.
  */
 int probe_file__load_names(struct probe_file *f);
 

@@ -287,9 +287,15 @@ static const char *why_no_return(const struct user_spec *u, const char *function
 		if (!strcmp(function, returns_twice[i]))
 			return "it may return more than once, and a return probe would kill the "
 			       "program";
-	if (elf_names__find(u->file.names, "runtime.goexit") < elf_names__nr(u->file.names))
+	if (u->file.is_go)
 		return "Go moves its stacks, and a return probe would crash the program";
 	return NULL;
+}
+
+static int complain_return(const struct user_spec *u, const char *what, const char *why)
+{
+	return log_why(-EINVAL, "event '%s': returns of %s cannot be probed: %s", u->spec, what,
+		       why);
 }
 
 /* Checks and adds a probe in one function. */
@@ -307,8 +313,7 @@ static int resolve_function(const struct user_spec *u, const char *what,
 			u->spec, function->name);
 	why = u->how == PROBE_USER_RETURN ? why_no_return(u, function->name) : NULL;
 	if (why)
-		return log_why(-EINVAL, "event '%s': returns of %s cannot be probed: %s", u->spec,
-			       function->name, why);
+		return complain_return(u, function->name, why);
 	if (function->size && plus >= function->size)
 		return log_why(-EINVAL, "event '%s': %s has 0x%" PRIx64 " bytes", u->spec,
 			       function->name, function->size);
@@ -320,10 +325,14 @@ static int resolve_function(const struct user_spec *u, const char *what,
 static int resolve_offset(const struct user_spec *u, uint64_t offset, struct probe_events *l)
 {
 	struct elf_name function;
+	const char *why;
 	char what[32];
 	int err;
 
 	snprintf(what, sizeof(what), "0x%" PRIx64, offset);
+	why = u->how == PROBE_USER_RETURN ? why_no_return(u, "") : NULL;
+	if (why)
+		return complain_return(u, what, why);
 	if (u->file.names && function_around(u->file.names, offset, &function)) {
 		if (function.start == offset && u->how == PROBE_USER_RETURN)
 			return resolve_function(u, what, &function, 0, l);

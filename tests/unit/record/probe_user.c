@@ -37,6 +37,7 @@ static int setup(void **state)
 		   "-Wl,--version-script=versions -o versions.so %s/probed_versions.S",
 		   PROBED_DIR);
 	built__run("$CC -c -o object.o %s/probed.S && echo text >text", PROBED_DIR);
+	built__run("objcopy --add-section .gopclntab=versions stripped go");
 	built__run("mkdir 'a:b' && cp plain a:b/c:d");
 	probe_check__listen();
 	return 0;
@@ -135,6 +136,7 @@ static void test_offsets(void **state)
 	/* after the first instruction, and inside it */
 	snprintf(spec, sizeof(spec), "ur:%%s:0x%jx", (uintmax_t)twice + 10);
 	refused(spec, "plain", -EINVAL, "from the start of a function, here twice+0xa");
+	refused(spec, "go", -EINVAL, "Go moves its stacks");
 	snprintf(spec, sizeof(spec), "u:%%s:0x%jx", (uintmax_t)twice + 3);
 	refused(spec, "plain", -EINVAL, "in the middle of an instruction of twice, at +0x0");
 	snprintf(spec, sizeof(spec), "u:%%s:0x%jx", (uintmax_t)built__mark("plain", 20));

@@ -198,7 +198,25 @@ static void test_32_bit(void **state)
 	elf_symbols__free(s);
 }
 
-/* .gnu_debugdata has local symbols, so that .dynsym adds nothing to them here. */
+/* As distributions make it: what .dynsym has not.  Here that is more than .dynsym has. */
+static void make_debugdata(void)
+{
+	char source[4096] = ".text\n";
+	size_t len = strlen(source);
+
+	for (int i = 0; i < 40; i++)
+		len += snprintf(source + len, sizeof(source) - len,
+				".type l%d, @function\nl%d: nop\n.size l%d, 1\n", i, i, i);
+	built__write("locals.S", source, len);
+	built__run(
+		"$CC -nostdlib -shared -o whole functions.S locals.S && strip -o bare whole && "
+		"nm -D -P --defined-only whole | cut -d ' ' -f 1 | sort >exported && "
+		"nm -P --defined-only whole | cut -d ' ' -f 1 | sort >all && "
+		"comm -13 exported all >local && objcopy --only-keep-debug whole debug && "
+		"objcopy -S --keep-symbols=local debug mini && xz -c --check=crc32 mini >mini.xz && "
+		"objcopy --add-section .gnu_debugdata=mini.xz bare with");
+}
+
 static void test_debugdata(void **state)
 {
 	size_t len, cap, packed_len = 0;
@@ -225,6 +243,9 @@ static void test_debugdata(void **state)
 	elf_symbols__free(s);
 	free(packed);
 	free(mini);
+
+	make_debugdata();
+	expect_all("with", NULL);
 }
 
 static void test_aliases(void **state)
@@ -343,27 +364,41 @@ static void test_go(void **state)
 		"one: nop\n .quad 0x5ca1ab1e00c0de01\ntwo: .quad 0x5ca1ab1e00c0de02\nend: nop\n"
 		".section .gopclntab, \"a\"\n"
 		"t: .long MAGIC\n .byte 0, 0, 1, 8\n .quad 2, 0\n"
-		"#if MAGIC != 0xfffffffa\n .quad _start\n#define CODE(x) .long x - _start\n"
+		"#if MAGIC != 0xfffffffa\n .quad TEXT\n#define CODE(x) .long x - _start\n"
 		"#define REF(x) .long x - functions\n#else\n#define CODE(x) .quad x\n"
 		"#define REF(x) .quad x - functions\n#endif\n"
 		" .quad names - t, names_end - t, 0, 0, functions - t\n"
 		"names: .byte 0\nname1: .asciz \"main.one\"\nname2: .asciz \"main.(*T).two\"\nnames_end:\n"
 		"functions: CODE(one)\n REF(f1)\n CODE(two)\n REF(f2)\n CODE(end)\n"
 		"f1: CODE(one)\n .long name1 - names\nf2: CODE(two)\n .long name2 - names\n"
+		"#ifdef MODULE\n.section .go.module, \"aw\"\n .skip 22 * 8\n .quad MODULE\n#endif\n"
 		".section .note.GNU-stack, \"\", @progbits\n";
-	static const char *const magics[] = { "0xfffffffa", "0xfffffff0", "0xfffffff1" };
+	static const char *const kinds_of_go[] = {
+		"-static -DMAGIC=0xfffffffa",
+		"-static -DMAGIC=0xfffffff0 -DTEXT=_start",
+		"-static -DMAGIC=0xfffffff1 -DTEXT=_start",
+		/* of Go 1.26, and as a PIE, where relocations have the addresses */
+		"-static -DMAGIC=0xfffffff1 -DTEXT=0 -DMODULE=_start",
+		"-pie -DMAGIC=0xfffffff1 -DTEXT=0 -DMODULE=_start",
+		"-pie -DMAGIC=0xfffffff1 -DTEXT=_start",
+	};
+	struct elf_symbols *s;
+	int fd;
 
 	built__write("go.S", source, strlen(source));
-	for (int i = 0; i < 3; i++) {
-		struct elf_symbols *s;
-
-		built__run("$CC -nostdlib -static -DMAGIC=%s -o go go.S && strip go", magics[i]);
+	for (size_t i = 0; i < sizeof(kinds_of_go) / sizeof(kinds_of_go[0]); i++) {
+		built__run("$CC -nostdlib %s -o go go.S && strip go", kinds_of_go[i]);
 		s = open_symbols("go", NULL);
 		assert_int_equal(elf_symbols__nr(s), 2);
 		expect(s, "go", 1, "main.one");
 		expect(s, "go", 2, "main.(*T).two");
 		elf_symbols__free(s);
 	}
+	/* no names rather than wrong ones */
+	built__run("$CC -nostdlib -static -DMAGIC=0xfffffff1 -DTEXT=0 -o go go.S && strip go");
+	fd = built__open("go");
+	assert_int_equal(elf_symbols__from_fd(fd, -1, &s), -ENOENT);
+	close(fd);
 }
 
 static void test_not_elf(void **state)
