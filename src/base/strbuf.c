@@ -199,7 +199,7 @@ static int utf8_len(const unsigned char *s, size_t n, uint32_t *ret_c)
 /* Controls (C0, DEL, C1) and the marks that reorder text on a terminal. */
 static bool unsafe_char(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
