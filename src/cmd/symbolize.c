@@ -129,11 +129,12 @@ static int collect(struct symbolize *s)
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
+/* Of equal starts the last one is the innermost. */
 static int by_symbol_start(const void *a, const void *b)
 {
 	const struct stk_user_symbol *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return CMP(x->start, y->start) ?: CMP(y->size, x->size);
 }
 
 static int write_symbols(struct symbolize *s, const struct place *p, size_t nr)
