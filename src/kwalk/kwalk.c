@@ -376,7 +376,7 @@ static int read_text(struct kwalk *k, const struct kwalk_range *symbols)
 static int plan_room(struct kwalk *k)
 {
 	struct module_tables t;
-	int err, tries = 3;
+	int err, tries = KWALK_TRIES;
 
 	if (k->is.unwinder == KWALK_FRAME_POINTERS)
 		return create_maps(k, 1, 1); /* a map is never empty */

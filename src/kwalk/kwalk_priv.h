@@ -18,6 +18,8 @@ struct module_tables {
 	uint32_t coming; /* modules left out because their init has not returned */
 };
 
+#define KWALK_TRIES 3 /* to read the list of modules */
+
 struct kwalk {
 	struct kwalk_copy_bpf *skel;
 	struct orc_layout layout;
@@ -34,7 +36,8 @@ struct kwalk {
 	struct bpf_link *links[2]; /* of module_load and module_free */
 	struct kwalk_modules *modules; /* NULL: modules are not followed */
 	uint32_t coming; /* number of loading modules when the tables were last read */
-	bool failed; /* following modules failed and is not tried again */
+	unsigned int errors; /* in a row, while following modules */
+	bool failed; /* that failed and is not tried again */
 };
 
 /* All 0: the layout of this kernel's struct module is unknown, or it has no modules. */

@@ -279,7 +279,12 @@ int kwalk__refresh(struct kwalk *k)
 	if (!err) {
 		publish(k, &t, changed);
 		k->coming = t.coming;
+		k->errors = 0;
+		return 0;
 	}
-	k->failed = err;
+	/* The memory of a module may be gone before the list has been followed to it. */
+	if (++k->errors < KWALK_TRIES)
+		return 0;
+	k->failed = true;
 	return err;
 }
