@@ -52,7 +52,7 @@ await [ -e ready ]
 # BPF.  A process whose free was hidden is "gone" once its PID is reused.
 need_tracefs
 new_instance
-name_processes
+follow_init
 echo mono >"$instance/trace_clock"
 scale 16384 4096 >"$instance/buffer_size_kb"
 echo 1 >"$instance/events/sched/sched_process_free/enable"

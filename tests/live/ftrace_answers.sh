@@ -44,7 +44,7 @@ echo 1 >"$frees/events/sched/sched_process_free/enable"
 new_instance
 # shellcheck disable=SC2154 # of new_instance
 echo mono >"$instance/trace_clock"
-name_processes
+follow_init
 scale 65536 16384 >"$instance/buffer_size_kb"
 echo 1 >"$instance/events/sched/sched_switch/enable" || fail "tracefs does not enable sched_switch"
 ./$pingpong "$(scale 1000 200)" 0 >/dev/null

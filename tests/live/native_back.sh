@@ -155,27 +155,20 @@ grep -qx "pages $((runs * 512))" pages || fail "of $runs runs: $(cat pages)"
 until_back 3 "{ '$PROG/pingpong' $(scale 5000 300); ping -q -i 0.01 -c 10 127.0.0.1; } >/dev/null"
 WAY_BACK='sched:sched_switch 1000 irq:softirq_entry 300 irq:softirq_exit 1'
 need_tracefs
-new_instance
-name_processes
-# ftrace notes the process of a task while an event is enabled
-echo 'prev_comm == "none"' >"$instance/events/sched/sched_switch/filter"
-echo 1 >"$instance/events/sched/sched_switch/enable"
+follow_init
 for first in $(scale perf perf 'front perf'); do
 	other=
 	[ $first = front ] ||
 		before_front sched:sched_switch,irq:softirq_entry,irq:softirq_exit
 	back -a --include-self $stacks -e sched:sched_switch,irq:softirq_entry,irq:softirq_exit
 	end_other
-	{
-		ls /proc/1/task
-		awk '$2 == 1 { print $1 }' "$tracefs/saved_tgids"
-	} >>init.tids
+	init_threads >init.all
 	values_of sched:sched_switch prev_pid next_pid
 	awk 'NR == FNR { hidden[$1]; next }
 		$1 in to && to[$1] != $4 && !(to[$1] in hidden) {
 			print "CPU", $1, "to", to[$1], "from", $4, $3
 		}
-		{ to[$1] = $5 }' init.tids values >breaks
+		{ to[$1] = $5 }' init.all values >breaks
 	[ ! -s breaks ] || fail "$first first: $(cat breaks)"
 	for e in irq:softirq_entry irq:softirq_exit; do
 		values_of $e vec

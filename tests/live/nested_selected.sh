@@ -12,7 +12,7 @@ n=$(scale 2000 300)
 comm=sl$$
 cp "$PROG/sleeper" $comm
 new_instance
-name_processes
+follow_init
 echo "comm == \"$comm\"" >"$instance/events/sched/sched_waking/filter"
 record_bg -a --fields kernel -o other.stk -e 'raw_syscalls:*'
 "$PROG/getppid" 100000000 >/dev/null &

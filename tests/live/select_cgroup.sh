@@ -46,7 +46,8 @@ for wrong in /no/such/cgroup "$work"; do
 done
 
 # As /proc/PID/cgroup has it, too: below the mount.
-record_bg --no-user-stacks -G "/stackonce-live-$$/in" -o tasks.stk -e $call \
+# Threads of the recorder switch to its tasks, too.
+record_bg --no-user-stacks --include-self -G "/stackonce-live-$$/in" -o tasks.stk -e $call \
 	-e sched:sched_switch -e sched:sched_waking
 inside in "$PROG/getppid" 101
 inside in/sub "$PROG/getppid" 202

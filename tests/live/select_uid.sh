@@ -41,7 +41,8 @@ out=$(info_of uid.stk --arg e $call '.events[] | select(.name == $e) | .filtered
 comm=ft$$
 cp "$PROG/forktree" $comm
 watch_switches $comm
-record --no-user-stacks -a -u 4242 -o last.stk -e sched:sched_switch -- \
+# Threads of the recorder switch to them, too.
+record --no-user-stacks -a --include-self -u 4242 -o last.stk -e sched:sched_switch -- \
 	setpriv --reuid 4242 ./$comm 3 2 1
 want_sum last.stk
 "$STACKONCE" script --json last.stk >last.json
@@ -52,6 +53,7 @@ jq -rs --arg c $comm '
 	"\($off) \($outs) \($ins)"' last.json >numbers
 read -r tasks off on <numbers
 [ "$tasks" -eq 15 ] || fail "$tasks instead of 15 tasks left the CPU"
+missing_from last.stk
 want_switches $comm "$off" "$on"
 
 rc=0
