@@ -22,7 +22,6 @@
 #include "strbuf.h"
 
 #define RING_KB "512"
-#define RING_BYTES (512u << 10)
 #define POLL_BYTES (64u << 20)
 
 /* The name and process of a thread from a time on. */
@@ -338,7 +337,7 @@ static int read_ring(struct ftrace_tasks *t, unsigned int cpu)
 	err = ftrace_ring__read(&t->rings[cpu], POLL_BYTES, on_page, t, &bytes);
 	if (err < 0)
 		return err == -ENODEV ? 0 : err;
-	if (bytes >= RING_BYTES / 2 && (err = note_last_loss(t, cpu)))
+	if (bytes && (err = note_last_loss(t, cpu)))
 		return err;
 	if (t->reading->watched)
 		return 0;
