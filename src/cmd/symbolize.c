@@ -13,6 +13,7 @@
 #include "output/output.h"
 #include "symbols/usyms.h"
 #include "trace/write/rewrite.h"
+#include "trace/write/writer.h"
 #include "ui/frames.h"
 
 /* A code address of frames, and its symbol. */
@@ -129,14 +130,6 @@ static int collect(struct symbolize *s)
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* Of equal starts the last one is the innermost. */
-static int by_symbol_start(const void *a, const void *b)
-{
-	const struct stk_user_symbol *x = a, *y = b;
-
-	return CMP(x->start, y->start) ?: CMP(y->size, x->size);
-}
-
 static int write_symbols(struct symbolize *s, const struct place *p, size_t nr)
 {
 	_cleanup_free_ struct stk_user_symbol *symbols = calloc(nr, sizeof(*symbols));
@@ -148,9 +141,9 @@ static int write_symbols(struct symbolize *s, const struct place *p, size_t nr)
 		if (p[i].symbol.name)
 			symbols[n++] = p[i].symbol;
 	if (n)
-		qsort(symbols, n, sizeof(*symbols), by_symbol_start);
+		qsort(symbols, n, sizeof(*symbols), stk_user_symbol__compare);
 	for (i = 0; i < n; i++)
-		if (!out || by_symbol_start(&symbols[out - 1], &symbols[i]))
+		if (!out || stk_user_symbol__compare(&symbols[out - 1], &symbols[i]))
 			symbols[out++] = symbols[i];
 	return stk_rewrite__user_symbols(s->rw, p->file, symbols, out);
 }

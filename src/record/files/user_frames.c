@@ -153,14 +153,6 @@ static int find_all(struct source *s, const uint64_t *frames, size_t nr, struct 
 	return 0;
 }
 
-/* Readers take the last one of equal starts: the innermost. */
-static int by_symbol_start(const void *a, const void *b)
-{
-	const struct stk_user_symbol *x = a, *y = b;
-
-	return CMP(x->start, y->start) ?: CMP(y->size, x->size);
-}
-
 static int write_file(const struct mapped_file *f, const uint64_t *frames, size_t nr,
 		      struct stk_writer *w)
 {
@@ -172,7 +164,7 @@ static int write_file(const struct mapped_file *f, const uint64_t *frames, size_
 	if (!err)
 		err = find_all(&s, frames, nr, &found);
 	if (found.nr)
-		qsort(found.v, found.nr, sizeof(*found.v), by_symbol_start);
+		qsort(found.v, found.nr, sizeof(*found.v), stk_user_symbol__compare);
 	/* without any symbols nothing is written, so that they can be added from another source */
 	if (!err && found.nr)
 		err = stk_writer__user_symbols(w, s.info->number, found.v, found.nr);

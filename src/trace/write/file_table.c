@@ -2,7 +2,9 @@
 /* The payloads of FILES and USER_SYMBOLS blocks. */
 #include "file_table.h"
 
+#include "cleanup.h"
 #include "trace/stk.h"
+#include "trace/write/writer.h"
 
 #define MAX_ENTRY (STK_MAX_RAW / 2) /* an entry and those before it fit into one block */
 
@@ -56,4 +58,11 @@ int file_table__put_symbols(struct bytes_buf *b, uint32_t file,
 		prev = symbols[i].start;
 	}
 	return 0;
+}
+
+int stk_user_symbol__compare(const void *a, const void *b)
+{
+	const struct stk_user_symbol *x = a, *y = b;
+
+	return CMP(x->start, y->start) ?: CMP(y->size, x->size);
 }

@@ -72,9 +72,11 @@ int stk_writer__symbol(struct stk_writer *w, uint64_t start, uint64_t size, cons
  * before a stack that needs it.
  */
 int stk_writer__file(struct stk_writer *w, const struct stk_file *file, uint32_t *ret_number);
-/* All symbols of a file; start and size are offsets in the file. */
+/* All symbols of a file; readers take the last one of equal starts. */
 int stk_writer__user_symbols(struct stk_writer *w, uint32_t file,
 			     const struct stk_user_symbol *symbols, size_t nr);
+/* For qsort(): by start, of equal starts the innermost last. */
+int stk_user_symbol__compare(const void *a, const void *b);
 
 /* From ts on, what is at this offset of the file is in another file, at the same offset. */
 struct stk_writer_replaced {

@@ -6,8 +6,8 @@
  *
  * Such many ms after the recording was armed, the first field of EVENT, which must have eight
  * bytes, or be the first eight of a name, becomes greater by 1.  With 0 it is so from the start.
- * Once the event has taken the old way, there is a file "taken".  With WRONG_UNSEEN nobody looks at
- * what is compared before the recording ends.
+ * The program creates the file "taken" once the event has taken the old way.  If WRONG_UNSEEN is
+ * set, no thread reads the results of the comparisons before the recording ends.
  */
 #include <err.h>
 #include <fcntl.h>
