@@ -23,6 +23,7 @@
 
 #define RING_KB "512"
 #define POLL_BYTES (64u << 20)
+#define WRITE_NS 1000000 /* an event is written in less */
 
 /* The name and process of a thread from a time on. */
 struct version {
@@ -58,12 +59,11 @@ struct ftrace_tasks {
 	struct ftrace_ring *rings;
 	struct cpu {
 		bool watched; /* its ring is in the epoll instance */
-		uint64_t last; /* time of its last event */
-		uint64_t dropped; /* events for which its ring had no room */
+		uint64_t until; /* its changes until then have been read */
 	} * cpus;
 	struct cpu *reading; /* whose pages are being read */
 	uint64_t lost_since; /* changes of tasks are missing from then on; UINT64_MAX: none */
-	bool warned;
+	bool any_lost, warned;
 	unsigned int nr_cpus;
 	int epoll_fd;
 	struct task_event newtask, rename, exec;
@@ -119,14 +119,15 @@ static const struct version *version_at(const struct entry *e, uint64_t ts)
 
 static void note_loss(struct ftrace_tasks *t)
 {
-	t->lost_since = MIN(t->lost_since, t->reading->last);
+	t->lost_since = MIN(t->lost_since, t->reading->until);
+	t->any_lost = true;
 }
 
-static int forget_name(const struct ftrace_tasks *t, struct entry *e)
+static int forget_name(struct entry *e, uint64_t since)
 {
-	const struct version unknown = { .ts = t->lost_since, .comm = "<...>" };
+	const struct version unknown = { .ts = since, .comm = "<...>" };
 
-	return e->nr ? add_version(e, &unknown) : 0;
+	return add_version(e, &unknown);
 }
 
 /*
@@ -141,7 +142,7 @@ static int add_current(struct ftrace_tasks *t, struct entry *e, const struct ver
 	e->exists = true;
 	if (last && (!v->ts || (last->tgid == v->tgid && !strcmp(last->comm, v->comm))))
 		return 0; /* also at the start: a version from an event is newer */
-	err = forget_name(t, e);
+	err = t->any_lost ? forget_name(e, t->lost_since) : 0;
 	return err ?: add_version(e, v);
 }
 
@@ -259,7 +260,7 @@ static int on_page(void *ctx, const void *data, size_t len)
 		note_loss(t);
 	while (!err && (n = ftrace_page__next(&page, &pe)) > 0) {
 		err = take_change(t, &pe);
-		t->reading->last = pe.ts;
+		t->reading->until = MAX(t->reading->until, pe.ts);
 	}
 	return err ?: MIN(n, 0);
 }
@@ -302,7 +303,12 @@ static int apply(struct ftrace_tasks *t, const struct change *c)
 		return err;
 	if (c->what == CHANGE_NEW || c->what == CHANGE_EXEC)
 		e->program = (struct ftrace_program){ e->program.changes + 1, c->ts, copy_of };
-	return c->what == CHANGE_EXEC ? 0 : add_version(e, &v);
+	if (c->what == CHANGE_EXEC)
+		return 0;
+	/* the event that says what it was before may be lost */
+	if (!e->nr && t->any_lost)
+		err = forget_name(e, 0);
+	return err ?: add_version(e, &v);
 }
 
 static int by_time(const void *a, const void *b)
@@ -312,22 +318,8 @@ static int by_time(const void *a, const void *b)
 	return CMP(x->ts, y->ts);
 }
 
-/* A page has the number of events that were lost before it, not after. */
-static int note_last_loss(struct ftrace_tasks *t, unsigned int cpu)
-{
-	struct ftrace_ring_stats s;
-	int err = ftrace_instance__ring_stats(t->instance, cpu, &s);
-
-	if (err)
-		return err;
-	if (s.dropped > t->reading->dropped)
-		note_loss(t);
-	t->reading->dropped = s.dropped;
-	return 0;
-}
-
 /* Reads a ring; the first time that it exists, from then on its events wake the recorder. */
-static int read_ring(struct ftrace_tasks *t, unsigned int cpu)
+static int read_ring(struct ftrace_tasks *t, unsigned int cpu, uint64_t now)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
 	uint64_t bytes;
@@ -337,8 +329,8 @@ static int read_ring(struct ftrace_tasks *t, unsigned int cpu)
 	err = ftrace_ring__read(&t->rings[cpu], POLL_BYTES, on_page, t, &bytes);
 	if (err < 0)
 		return err == -ENODEV ? 0 : err;
-	if (bytes && (err = note_last_loss(t, cpu)))
-		return err;
+	if (!err && now > WRITE_NS) /* it was empty */
+		t->reading->until = MAX(t->reading->until, now - WRITE_NS);
 	if (t->reading->watched)
 		return 0;
 	t->reading->watched = true;
@@ -361,8 +353,8 @@ static int read_again(struct ftrace_tasks *t, uint64_t now)
 		struct entry *e = &t->entries[i];
 
 		e->program = (struct ftrace_program){ e->program.changes + 1, now, 0 };
-		if (!e->exists)
-			err = forget_name(t, e);
+		if (!e->exists && e->nr)
+			err = forget_name(e, t->lost_since);
 	}
 	t->lost_since = UINT64_MAX;
 	return err;
@@ -376,7 +368,7 @@ int ftrace_tasks__poll(struct ftrace_tasks *t, uint64_t now)
 
 	t->nr_changes = 0;
 	for (cpu = 0; cpu < t->nr_cpus && !err; cpu++)
-		err = read_ring(t, cpu);
+		err = read_ring(t, cpu, now);
 	if (err)
 		return err;
 	if (t->nr_changes)
@@ -504,7 +496,9 @@ static int start(struct ftrace_tasks *t, const char *clock)
 	} rows[] = {
 		{ "trace_clock", clock },
 		{ "buffer_size_kb", RING_KB },
-		{ "options/overwrite", "0" },
+		/* so that a page says that events before it were lost: those that a full ring
+		 * drops are counted, but their place is unknown */
+		{ "options/overwrite", "1" },
 		{ "events/task/task_newtask/enable", "1" },
 		{ "events/task/task_rename/enable", "1" },
 		{ "events/sched/sched_process_exec/enable", "1" },
