@@ -117,8 +117,9 @@ static void interrupt(unsigned int one_in);
 #define KWALK_INLINE static inline
 #define KWALK_GLOBAL static
 #define KWALK_LOOP
-#define kwalk_get_block(i) (&blocks[i])
-#define kwalk_get_row(i) (&rows[i])
+/* as of a map: the byte before the text has no block */
+#define kwalk_get_block(i) ((i) < BLOCKS ? &blocks[i] : NULL)
+#define kwalk_get_row(i) ((i) < 2 * BLOCKS ? &rows[i] : NULL)
 #define kwalk_get_cached(i) (&cache[i])
 #define kwalk_get_modules() (&modules)
 #define kwalk_get_memo(i) (&memos[self.cpu][i])
@@ -390,8 +391,8 @@ static void change_word(struct world *w)
 	case 0:
 		v ^= 1ull << rnd(&self.rng, 64);
 		break;
-	case 1:
-		v = some_site(&self.rng);
+	case 1: /* or the first byte of the text, which follows no call */
+		v = rnd(&self.rng, 4) ? some_site(&self.rng) : TEXT;
 		break;
 	case 2:
 		v = load(w->used[rnd(&self.rng, w->nr_used)]);
