@@ -10,6 +10,7 @@
 #include "ctf_event.h"
 #include "frame.h"
 #include "log.h"
+#include "losses.h"
 #include "names/user_names.h"
 
 #define WORK_FRAME 64 /* of a frame, for stk_reader__charge() */
@@ -229,6 +230,8 @@ int ctf_tables__loss(struct ctf_tables *t, const struct stk_loss *loss)
 	put_u64(b, loss->last_ts);
 	put_u64(b, loss->count);
 	err = ctf_stream__end(s);
+	if (loss_is_skipped(loss))
+		return err;
 	if (!err && loss->cpu != STK_ANY_CPU)
 		err = ctf_streams__cpu(t->streams, loss->cpu, &s);
 	t->nr_lost += count;

@@ -10,9 +10,11 @@
 #include "array.h"
 #include "cleanup.h"
 #include "firefox_priv.h"
+#include "losses.h"
 #include "seeded_hash.h"
 
 #define LOSS_NAME "Lost events"
+#define SKIPPED_NAME "Skipped samples"
 #define PAIR_PREFIX "pair "
 
 enum { EXTRA_LOSSES, EXTRA_PAIRS }; /* and above: kinds of pairs */
@@ -176,13 +178,15 @@ static int add_loss(struct ff_intervals *iv, const struct stk_loss *loss)
 				    .end = MAX(last_ts, loss->first_ts),
 				    .category = FF_LOSSES };
 	uint32_t thread;
-	int err = ff_frames__string(iv->frames, LOSS_NAME, strlen(LOSS_NAME), &marker.name) ?:
+	bool skipped = loss_is_skipped(loss);
+	const char *name = skipped ? SKIPPED_NAME : LOSS_NAME;
+	int err = ff_frames__string(iv->frames, name, strlen(name), &marker.name) ?:
 			  ff_threads__extra(iv->threads, EXTRA_LOSSES, LOSS_NAME, &thread);
 
 	if (err)
 		return err;
 	put_loss(iv, loss);
-	iv->nr_lost += loss->count;
+	iv->nr_lost += skipped ? 0 : loss->count;
 	iv->nr_losses++;
 	return strbuf__failed(&iv->data) ?
 		       -ENOMEM :

@@ -7,6 +7,7 @@
 #include "cleanup.h"
 #include "formats.h"
 #include "log.h"
+#include "losses.h"
 #include "perfetto_priv.h"
 #include "query/metadata.h"
 #include "text.h"
@@ -145,8 +146,10 @@ static int put_losses(struct perfetto *pf, uint64_t until)
 	while (!err && (n = export_source__next_loss(pf->src, until, &loss)) == 1) {
 		if (!pf->has_head)
 			put_head(pf);
-		pf->nr_lost += loss.count;
-		pf_events__note_loss(&pf->events, &loss);
+		if (!loss_is_skipped(&loss)) {
+			pf->nr_lost += loss.count;
+			pf_events__note_loss(&pf->events, &loss);
+		}
 		err = pf_slices__add_loss(&pf->slices, &loss, pf->last_ts);
 	}
 	return err ?: MIN(n, 0);

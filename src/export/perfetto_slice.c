@@ -12,6 +12,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "losses.h"
 #include "perfetto_priv.h"
 #include "text.h"
 
@@ -178,14 +179,16 @@ int pf_slices__add_pair(struct pf_slices *sl, const struct export_pair *pair)
 	return err ?: put_slice(sl, place, lane, &s);
 }
 
-/* "5 events lost: sched:sched_switch" */
+/* "5 events lost: sched:sched_switch" or "3 samples skipped: sample:cpu-clock" */
 static void put_loss_name(struct pf_slices *sl, const struct stk_loss *loss)
 {
 	struct strbuf *b = &sl->text;
+	bool skipped = loss_is_skipped(loss);
 
 	strbuf__reset(b);
 	if (loss->count)
-		strbuf__printf(b, "%s lost", text__count(loss->count, "event").s);
+		strbuf__printf(b, "%s %s", text__count(loss->count, skipped ? "sample" : "event").s,
+			       skipped ? "skipped" : "lost");
 	else
 		strbuf__puts(b, "events lost");
 	if (loss->type)

@@ -6,6 +6,7 @@
 #include "cleanup.h"
 #include "formats.h"
 #include "log.h"
+#include "losses.h"
 #include "text.h"
 #include "trace_dat_events.h"
 #include "trace_dat_head.h"
@@ -141,6 +142,8 @@ static int add_loss(void *ctx, const struct stk_loss *loss)
 {
 	struct trace_dat *d = ctx;
 
+	if (loss_is_skipped(loss))
+		return 0;
 	d->nr_lost += loss->count ?: 1;
 	return trace_dat_pages__lost(&d->pages, loss->cpu, loss->count);
 }

@@ -73,6 +73,16 @@ static inline uint64_t losses__all(const struct stk_reader *r)
 	return sum;
 }
 
+/*
+ * Samples that were not taken, of which no program knows the CPU: nothing that happened is missing.
+ * Samples that were taken and lost have one.
+ */
+static inline bool loss_is_skipped(const struct stk_loss *loss)
+{
+	return loss->cpu == STK_ANY_CPU && loss->type &&
+	       stk_event_type__kind(loss->type) == STK_KIND_SAMPLE;
+}
+
 /* Whether it counts events of tasks and CPUs that are not selected. */
 static inline bool counter_is_unselected(unsigned int c)
 {

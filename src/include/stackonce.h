@@ -200,6 +200,9 @@ int stk_reader__select(struct stk_reader *r, const struct stk_select *select);
  * Events that happened and are not in the recording: `count` events of a type on a CPU, all of them
  * between first_ts and last_ts.  The tasks that they belonged to are unknown.  Events lost at the
  * moment of arming or disarming precede or follow all other events and are not reported here.
+ *
+ * If the type is STK_KIND_SAMPLE and the CPU any, samples were not taken: the timer did not fire in
+ * time, or other perf events used the counter.
  */
 struct stk_loss {
 	const struct stk_event_type *type; /* NULL: any type */

@@ -201,14 +201,15 @@ static int make_losses(struct view_tables *t, const struct view_data *d)
 	struct view_table *table = &t->v[VIEW_LOSSES];
 	uint32_t i;
 
-	if (ADD_COLUMNS(table, "losses", "+begin", "+end", "cpu", "type", "count"))
+	if (ADD_COLUMNS(table, "losses", "+begin", "+end", "cpu", "type", "count", "skipped"))
 		return -ENOMEM;
 	for (i = 0; i < d->losses.nr; i++) {
 		const struct view_loss *l = &d->losses.v[i];
 
 		PUT_ROW(table, view_data__bin_of(d, l->first), view_data__bin_of(d, l->last),
 			l->cpu ? view_tables__of(t, OF_CPUS, l->cpu - 1) + 1 : 0,
-			l->type ? view_tables__of(t, OF_TYPES, l->type - 1) + 1 : 0, l->count);
+			l->type ? view_tables__of(t, OF_TYPES, l->type - 1) + 1 : 0, l->count,
+			l->skipped);
 	}
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "cleanup.h"
 #include "data_priv.h"
 #include "export/source.h"
+#include "losses.h"
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
@@ -328,6 +329,7 @@ int view_data__add_loss(struct view_data *d, const struct stk_loss *loss)
 		.last = loss->last_ts,
 		.type = loss->type ? stk_event_type__index(loss->type) + 1 : 0,
 		.count = loss->count,
+		.skipped = loss_is_skipped(loss),
 	};
 	uint32_t cpu;
 	int err = 0;

@@ -49,7 +49,8 @@
  *   nodes       parent (node + 1, 0: none), frame.  Outermost first, user frames before those of
  *               the kernel.  Parents come before children.  A stack is its innermost node + 1, or 0
  *   cells       bin, cpu, task, type, stack, n, and the further weights; sorted by bin
- *   losses      begin, end (bins, both included), cpu + 1, type + 1 (0: any), count (0: unknown)
+ *   losses      begin, end (bins, both included), cpu + 1, type + 1 (0: any), count (0: unknown),
+ *               skipped (1: samples that were not taken)
  *   pair_cells  pair, bin of the end, bucket, n.  A duration of d ns is in bucket
  *               floor(4 * log2(d)), or 0
  *   slow        pair, start (ns since begin_ns), duration (ns), task, cpu (of the start),

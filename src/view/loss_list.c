@@ -14,9 +14,10 @@ static int compare(const void *a, const void *b, void *ctx)
 	const struct view_loss *x = a, *y = b;
 	const struct view_data *d = ctx;
 
-	return CMP(x->cpu, y->cpu)		 ?:
-		       CMP(x->type, y->type)	 ?:
-		       CMP(!x->count, !y->count) ?:
+	return CMP(x->cpu, y->cpu)		   ?:
+		       CMP(x->type, y->type)	   ?:
+		       CMP(x->skipped, y->skipped) ?:
+		       CMP(!x->count, !y->count)   ?:
 		       CMP(view_data__bin_of(d, x->first), view_data__bin_of(d, y->first));
 }
 

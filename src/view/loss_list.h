@@ -17,6 +17,7 @@ struct view_loss {
 	uint32_t cpu; /* + 1; 0: any */
 	uint32_t type; /* index + 1; 0: any */
 	uint64_t count; /* 0: unknown */
+	bool skipped; /* samples that were not taken, see losses.h */
 };
 
 /* Zero is empty. */

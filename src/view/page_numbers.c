@@ -33,7 +33,8 @@ int view_data__lost_by_type(const struct view_data *d, bool is_selection, uint64
 		const struct view_loss *l = &d->losses.v[i];
 
 		/* of any type: beyond the last one */
-		lost[l->type ? l->type - 1 : nr] += l->count;
+		if (!l->skipped)
+			lost[l->type ? l->type - 1 : nr] += l->count;
 	}
 	for (i = 0; i <= nr; i++)
 		sum += lost[i];

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Prints losses where they happened, as the kernel's trace file does (print_trace_line() in
- * kernel/trace/trace.c): "CPU:1 [LOST 34 EVENTS]" before the first event after the loss.
+ * kernel/trace/trace.c): "CPU:1 [LOST 34 EVENTS]" before the first event after the loss.  Samples
+ * that were not taken are not lost: "CPU:any [SKIPPED 3 SAMPLES]".
  */
 #include "script.h"
 
 #include <inttypes.h>
 
 #include "cleanup.h"
+#include "losses.h"
 
 static void put_line(struct strbuf *b, const struct stk_loss *loss)
 {
+	bool skipped = loss_is_skipped(loss);
+
 	if (loss->cpu == STK_ANY_CPU)
 		strbuf__puts(b, "CPU:any");
 	else
 		strbuf__printf(b, "CPU:%" PRIu32, loss->cpu);
 	if (loss->count)
-		strbuf__printf(b, " [LOST %" PRIu64 " EVENTS]\n", loss->count);
+		strbuf__printf(b, " [%s %" PRIu64 " %s]\n", skipped ? "SKIPPED" : "LOST",
+			       loss->count, skipped ? "SAMPLES" : "EVENTS");
 	else
 		strbuf__puts(b, " [LOST EVENTS]\n");
 }
@@ -32,6 +37,7 @@ static void put_json(struct json *j, const struct stk_loss *loss)
 	json__maybe(j, "cpu", loss->cpu != STK_ANY_CPU, loss->cpu);
 	json__string(j, "event", name);
 	json__maybe(j, "count", loss->count, loss->count);
+	json__bool(j, "skipped", loss_is_skipped(loss));
 	json__end(j);
 }
 

@@ -11,7 +11,7 @@ const TABLES = {
 	frames: ['name', 'kind', 'file'],
 	nodes: ['parent', 'frame'],
 	cells: ['bin', 'cpu', 'task', 'type', 'stack', 'n'],
-	losses: ['begin', 'end', 'cpu', 'type', 'count'],
+	losses: ['begin', 'end', 'cpu', 'type', 'count', 'skipped'],
 	pair_cells: ['pair', 'bin', 'bucket', 'n'],
 	slow: ['pair', 'start', 'duration', 'task', 'cpu', 'start_stack', 'end_stack', 'value'],
 };

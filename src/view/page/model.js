@@ -143,8 +143,7 @@ export class Model {
 
 	// Whether a loss is of samples of the timer that were not taken: no event was lost.
 	isSkipped(i) {
-		const { head, losses } = this.data, type = losses.type[i];
-		return type > 0 && head.types[type - 1].name.startsWith('sample:');
+		return this.data.losses.skipped[i] === 1;
 	}
 
 	// The row of tasks that the page does not have one by one.

@@ -279,7 +279,12 @@ def check_losses():
     want = [(r["count"] or 0, r["event"], r["cpu"], r["end_ts"] - r["ts"])
             for r in rows("script", "--json", "losses.stk") if r["type"] == "loss"]
     check("losses", sorted(want, key=str), sorted(got, key=str))
-    check("losses: said", True, f"{sum(w[0] for w in want)} lost" in said)
+    check("losses: said", True, f"{sum(w[0] for w in want) - 3} lost" in said)
+    skipped = [r for r in rows("script", "--json", "losses.stk") if r.get("skipped")]
+    check("losses: skipped", [3], [r["count"] for r in skipped])
+    check("losses: skipped ones have a name", 1, sum(
+        file["shared"]["stringArray"][name] == "Skipped samples"
+        for t in file["threads"] for name in t["markers"]["name"]))
 
 
 def check_by():

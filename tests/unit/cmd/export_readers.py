@@ -231,7 +231,7 @@ class Perfetto:
 def read_ctf(export, facts, weight):
     functions = {}  # of stacks, which may follow late events
     events = []
-    discarded = 0
+    discarded = lost = 0
     for message in bt2.TraceCollectionMessageIterator(export.file()):
         if isinstance(message, bt2._DiscardedEventsMessageConst):
             discarded += message.count
@@ -242,6 +242,8 @@ def read_ctf(export, facts, weight):
             functions[int(fields["stack"])] = [str(f) for f in fields["function"]]
         elif event.name == "stackonce:loss":
             facts.losses.append(int(fields["count"]))
+            if int(fields["cpu"]) >= 0 or not str(fields["event"]).startswith("sample:"):
+                lost += int(fields["count"]) or 1
         elif event.cls.stream_class.id:
             context = event.common_context_field
             has_weight = weight and fields and weight in fields
@@ -254,8 +256,8 @@ def read_ctf(export, facts, weight):
         facts.add(name, frames, 1, ts)
         if number is not None:
             facts.weigh(name, frames, number)
-    # a loss of an unknown number counts as one there
-    assert discarded == sum(n or 1 for n in facts.losses), (discarded, facts.losses)
+    # a loss of an unknown number counts as one there, skipped samples do not count
+    assert discarded == lost, (discarded, facts.losses)
 
 
 def trace_dat_name(name):

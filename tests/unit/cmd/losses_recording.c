@@ -26,6 +26,8 @@ void make_losses(const char *path)
 	put_switch(w, 2000, 0, six, 0, 0, "six", "five");
 	put_loss(w, 2100, 3500, EV_EXEC, 1, 1);
 	put_loss(w, 2200, 2300, STK_WRITER_ANY, 1, 0);
+	put_loss(w, 2400, 2500, EV_SAMPLE, 1, 2); /* taken and lost */
+	put_loss(w, 2400, 2600, EV_SAMPLE, STK_WRITER_ANY, 3); /* not taken */
 	put_switch(w, 3000, 1, five, 0, 0, "five", "six");
 	ok(stk_writer__end_round(w, 3000, 0));
 	put_loss(w, 3100, 3200, STK_WRITER_ANY, STK_WRITER_ANY, 7);

@@ -99,10 +99,11 @@ def compare_events(what, head, tables, args):
 
     # of several hosts, it is unknown whose CPU it is
     want = Counter((bin_of(e["ts"]), last if e["end_ts"] is None else bin_of(e["end_ts"]),
-                    None if "hosts" in head else e["cpu"], e["event"], e["count"] or 0) for e in losses)
+                    None if "hosts" in head else e["cpu"], e["event"], e["count"] or 0,
+                    e["skipped"]) for e in losses)
     got = Counter((r["begin"], r["end"], head["cpus"][r["cpu"] - 1] if r["cpu"] else None,
-                   head["types"][r["type"] - 1]["name"] if r["type"] else None, r["count"])
-                  for r in view_data.rows(tables["losses"]))
+                   head["types"][r["type"] - 1]["name"] if r["type"] else None, r["count"],
+                   r["skipped"] == 1) for r in view_data.rows(tables["losses"]))
     check(f"{what}: losses", want, got)
 
 
@@ -246,6 +247,8 @@ with tempfile.TemporaryDirectory() as directory:
         check(f"{name}: lost", sum(e["lost"] for e in info["events"]), head["lost_total"])
         check(f"{name}: lost", {e["name"]: e["lost"] for e in info["events"] if e["lost"]},
               {t["name"]: t["lost"] for t in head["types"] if t["lost"]})
+    head, _ = compare("losses.stk", "--time", "0,1")
+    check("lost in a selection", 34 + 1 + 2 + 7, head["lost_total"])
 
     # Several recordings: of one boot they are one, of several there are no pairs.
     subprocess.run([SPLIT, "time", "2", "latency.stk", "segment"], check=True)

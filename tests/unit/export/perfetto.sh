@@ -217,7 +217,7 @@ judge losses losses.stk
 	"\(.ts) \(.end_ts - .ts) \(.count // "events" | tostring)"' | sort >ours
 rows losses '"\(.ts) \(.dur) \(.name | sub(" .*"; ""))"' >theirs
 same "losses: slices"
-printf '%s\n' 'ftrace_cpu_dropped_events_delta 0 34' 'ftrace_cpu_dropped_events_delta 1 1' \
+printf '%s\n' 'ftrace_cpu_dropped_events_delta 0 34' 'ftrace_cpu_dropped_events_delta 1 3' \
 	'ftrace_cpu_has_data_loss 0 1' 'ftrace_cpu_has_data_loss 1 1' >ours
 rows counters '"\(.name) \(.idx) \(.value)"' >theirs
 same "losses: Perfetto's statistics"
