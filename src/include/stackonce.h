@@ -46,7 +46,11 @@ enum {
 struct stk_reader_opts {
 	size_t size; /* sizeof(struct stk_reader_opts) */
 	unsigned int want; /* STK_WANT_...; 0: events with fields */
-	bool follow; /* the file may still grow: return -EAGAIN instead of 0 at its end */
+	/*
+	 * The file may still grow: return -EAGAIN instead of 0 at its end.  If a recorder was
+	 * writing it when it was opened, until that ends.
+	 */
+	bool follow;
 	stk_log_fn log; /* NULL: messages are dropped */
 	void *log_ctx;
 	/* Reads a file as if it ended after this many bytes, though it may grow; 0: all of it. */

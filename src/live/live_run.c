@@ -39,8 +39,6 @@ struct live {
 	/* The end of the last interval; what had been read and counted; the last event. */
 	uint64_t ended_ns, ended_taken, ended_events, ended_ts;
 	uint64_t interval_ns, interval_events; /* of the last interval */
-	unsigned int idle; /* consecutive times without events */
-	bool abandoned; /* the recorder has ended without an end of the recording */
 	int err;
 };
 
@@ -350,22 +348,12 @@ static void take_keys(struct live *l)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* A recorder that was killed leaves a recording without an end: nothing more comes. */
-static void stop_if_abandoned(struct live *l)
-{
-	if (!l->rd->live || ++l->idle <= 2 || stk_reader__is_live(l->rd->reader))
-		return;
-	l->abandoned = true;
-	raise(SIGINT);
-}
-
 static void idle(void *ctx)
 {
 	struct live *l = ctx;
 
 	take_keys(l);
 	show(l);
-	stop_if_abandoned(l);
 	if (l->err)
 		raise(SIGINT);
 }
@@ -415,7 +403,6 @@ static int add(struct live *l, const struct stk_event *e)
 {
 	int err = l->taken ? 0 : check_first(l);
 
-	l->idle = 0;
 	extend_window(l, stk_event__ts(e));
 	if (++l->taken % LOOK_EVENTS == 0 && (l->screen || l->rd->live)) {
 		take_keys(l);
@@ -457,8 +444,6 @@ static int follow(struct live *l)
 	live_screen__close(l->screen);
 	l->screen = NULL;
 	ui__hold_messages(false);
-	if (l->abandoned)
-		log_warn("'%s' ended abruptly: the last events may be missing", l->rd->path);
 	if (err == -ENOENT) /* the reason has been logged */
 		return err;
 	return err ? log_err(err, "count the events") : print_last(l);

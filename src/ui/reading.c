@@ -363,6 +363,8 @@ void reading__end(struct reading *rd, int err)
 {
 	rd->at_end = true;
 	rd->error = err;
+	if (rd->follow) /* the recorder has ended, or the rest is damaged */
+		rd->live = false;
 	if (!err)
 		return;
 	if (err == -ENOBUFS || err == -ENOMEM)

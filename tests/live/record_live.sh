@@ -81,12 +81,21 @@ is_child "$recorder" || fail "the recording ended with the viewer: $(cat err)"
 end_live
 want_sum killed.stk
 
-# a recorder that is killed ends the view of its recording
+# all that follow a recording end when its recorder is killed
 record_bg -a -o abrupt.stk -e sched:sched_switch
-timeout 20 "$STACKONCE" report --follow abrupt.stk </dev/null >out 2>err &
-follower=$!
+for command in script stacks info report; do
+	timeout 20 "$STACKONCE" $command --follow abrupt.stk </dev/null >out.$command \
+		2>err.$command &
+	eval "$command=\$!"
+done
 sleep 1
 kill -KILL "$recorder"
-wait "$follower" || fail "report --follow of a killed recorder: $(cat err)"
-grep -q "'abrupt.stk' ended abruptly" err || fail "no warning of an abrupt end: $(cat err)"
+for command in script stacks info report; do
+	eval "follower=\$$command"
+	wait "$follower" || fail "$command --follow of a killed recorder: $(cat err.$command)"
+	[ "$(grep -c "'abrupt.stk' ended abruptly" err.$command)" -eq 1 ] ||
+		fail "$command --follow does not warn of an abrupt end once: $(cat err.$command)"
+done
+grep -q 'ended abruptly' out.info || fail "info --follow: $(cat out.info)"
+mv out.report out
 grep -q '%  __schedule' out || fail "no view of an abrupt recording: $(cat out)"

@@ -304,10 +304,6 @@ static void advance(struct rd_many *many, struct rd_member *m)
 	struct stk_event *own = &m->r->event;
 	int got = stk_reader__next(m->r, &e);
 
-	if (got == -EAGAIN && !stk_reader__is_live(m->r)) {
-		m->r->opts.follow = false; /* the recorder has ended; what it wrote is all there */
-		got = stk_reader__next(m->r, &e);
-	}
 	m->has_event = got == 1;
 	m->is_waiting = got == -EAGAIN;
 	if (m->is_waiting)

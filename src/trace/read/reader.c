@@ -191,6 +191,7 @@ static int open_input(const char *path, const void *data, size_t len,
 	} else {
 		input__open_mem(&r->in, data, len);
 	}
+	r->was_live = r->opts.follow && stk_reader__is_live(r);
 	if (path) {
 		r->path = arena__string(&r->strings, path, strlen(path));
 		if (!r->path)
@@ -537,6 +538,12 @@ static int next_of_many(struct stk_reader *r, const struct stk_event **ret_event
 	return got;
 }
 
+/* At the end of what is there.  What a recorder wrote before it ended is there afterwards. */
+static bool is_abandoned(const struct stk_reader *r)
+{
+	return r->was_live && !stk_reader__is_live(r);
+}
+
 static int next(struct stk_reader *r, const struct stk_event **ret_event)
 {
 	int got;
@@ -557,8 +564,12 @@ static int next(struct stk_reader *r, const struct stk_event **ret_event)
 		if (r->end)
 			return r->end < 0 ? r->end : 0;
 		got = read_block(r);
-		if (!got && r->opts.follow && !r->in.ended && r->in.fd >= 0)
-			return -EAGAIN;
+		if (!got && r->opts.follow && !r->in.ended && r->in.fd >= 0) {
+			if (!is_abandoned(r))
+				return -EAGAIN;
+			r->opts.follow = false;
+			continue;
+		}
 		if (got <= 0)
 			r->end = got < 0 ? got : 1;
 		r->drain = r->end != 0; /* read_tables.c also sets end */

@@ -204,6 +204,7 @@ struct stk_reader {
 	bool selects; /* not all events */
 	bool counts; /* delivers tuples: stk_reader__next_counted() */
 	bool started; /* to deliver events */
+	bool was_live; /* at the start: it is followed as long as a recorder writes it */
 	struct rd_many *many; /* the recordings that this is the whole of; NULL: reads one itself */
 	struct rd_member *member; /* what this is of a whole; NULL: nothing */
 	uint64_t shift; /* of a member: added to its times */

@@ -654,6 +654,37 @@ static void followed_ones_are_waited_for(void **state)
 	stk_reader__free(r);
 }
 
+/* Once no recorder writes it any more, its last events are returned, and then it has ended. */
+static void an_abandoned_one_ends(void **state)
+{
+	struct stk_reader_opts opts = { .size = sizeof(opts), .follow = true };
+	const struct stk_event *e;
+	struct spec torn = one;
+	struct stk_reader *r;
+	int fd, got, nr = 0;
+
+	torn.torn = true;
+	write_recording(0, &torn);
+	fd = open(paths[0], O_RDWR | O_CLOEXEC);
+	assert_int_equal(live__lock(fd), 0);
+	assert_int_equal(stk_reader__open(paths[0], &opts, &r), 0);
+	while ((got = stk_reader__next(r, &e)) == 1)
+		nr++;
+	assert_int_equal(got, -EAGAIN);
+	close(fd);
+	while ((got = stk_reader__next(r, &e)) == 1)
+		nr++;
+	assert_int_equal(got, 0);
+	assert_int_equal(nr, 2);
+	stk_reader__free(r);
+	/* one that had no recorder is waited for, as it may be copied here */
+	assert_int_equal(stk_reader__open(paths[0], &opts, &r), 0);
+	while ((got = stk_reader__next(r, &e)) == 1)
+		;
+	assert_int_equal(got, -EAGAIN);
+	stk_reader__free(r);
+}
+
 static void given_twice_is_refused(void **state)
 {
 	const char *twice[] = { paths[0], paths[1], paths[0] };
@@ -701,6 +732,7 @@ int main(void)
 		cmocka_unit_test(gaps_may_miss),
 		cmocka_unit_test(damage_ends_one),
 		cmocka_unit_test(followed_ones_are_waited_for),
+		cmocka_unit_test(an_abandoned_one_ends),
 		cmocka_unit_test(given_twice_is_refused),
 	};
 
