@@ -141,7 +141,7 @@ static int run_help(int argc, char **argv)
 		return options__print_help(cmd);
 	}
 	print_usage(stdout);
-	return fflush(stdout) ? CMD_FAILURE : CMD_OK;
+	return ui__flush();
 }
 
 const struct cmd cmd_help = {

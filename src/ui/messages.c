@@ -2,6 +2,7 @@
 /* Messages of the commands: the log sink and usage errors. */
 #include "ui.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,9 +97,17 @@ int ui__usage_error(const char *command, const char *fmt, ...)
 	return CMD_USAGE;
 }
 
+int ui__flush(void)
+{
+	int err = fflush(stdout) ? -errno : ferror(stdout) ? -EIO : 0;
+
+	if (err && err != -EPIPE)
+		log_err(err, "write the output");
+	return err ? CMD_FAILURE : CMD_OK;
+}
+
 int ui__print(const char *text)
 {
-	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
-		return CMD_FAILURE;
-	return CMD_OK;
+	fputs(text, stdout);
+	return ui__flush();
 }

@@ -3,6 +3,7 @@
 #include "out.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,25 @@ static const char *pager_command(void)
 	return *pager && strcmp(pager, "cat") ? pager : NULL;
 }
 
+static pid_t pager;
+static int null_fd = -1;
+
+/*
+ * Ctrl-C ends the reading, and what has been read remains in the pager until it is left.  Another
+ * thread may be writing, so standard output stays open.
+ */
+static void end_before_pager(int sig)
+{
+	int err = errno;
+
+	dup2(null_fd, STDOUT_FILENO);
+	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+		;
+	signal(sig, SIG_DFL);
+	raise(sig);
+	errno = err;
+}
+
 /*
  * Starts the pager between us and the terminal; without a pager, output goes there directly.  If
  * the shell cannot run the pager, it says so and the output passes through cat(1).
@@ -81,9 +101,10 @@ static void start_pager(struct out *o)
 	if (pid > 0) {
 		fflush(stdout);
 		dup2(fds[1], STDOUT_FILENO);
-		/* Ctrl-C is the pager's: it ends, and then our next write fails. */
-		signal(SIGINT, SIG_IGN);
-		o->pager = pid;
+		o->pager = pager = pid;
+		null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		if (signal(SIGINT, SIG_IGN) != SIG_IGN)
+			signal(SIGINT, end_before_pager);
 	}
 	close(fds[1]);
 }
@@ -125,6 +146,7 @@ int out__close(struct out *o, int code)
 {
 	out__flush(o);
 	if (o->pager) {
+		signal(SIGINT, SIG_IGN); /* it is the pager's from now on */
 		close(STDOUT_FILENO);
 		while (waitpid(o->pager, NULL, 0) < 0 && errno == EINTR)
 			;

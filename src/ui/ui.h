@@ -59,8 +59,12 @@ void ui__hold_messages(bool hold);
 int ui__usage_error(const char *command, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Writes text to stdout (for --help); returns CMD_OK, or CMD_FAILURE on a write error. */
+/*
+ * Writes text, or what has been written, to stdout (for help); returns CMD_OK, or CMD_FAILURE on a
+ * write error, after a message unless the reader has exited.
+ */
 int ui__print(const char *text);
+int ui__flush(void);
 
 /* ---- numbers (numbers.c) --------------------------------------------------------------------- */
 

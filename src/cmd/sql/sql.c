@@ -175,10 +175,11 @@ static int answer(struct sql_cmd *c)
 	code = open_recording(c);
 	if (code)
 		return code;
-	sigaction(SIGINT, &sa, NULL);
+	if (!c->save)
+		out__open(&c->out, c->query != NULL);
+	sigaction(SIGINT, &sa, NULL); /* also if there is a pager */
 	if (c->save)
 		return finish(c, save(c));
-	out__open(&c->out, c->query != NULL);
 	err = c->query ? sql_cmd__run_query(c, c->query) : sql_cmd__run_input(c);
 	return out__close(&c->out, finish(c, err));
 }

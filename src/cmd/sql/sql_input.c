@@ -113,6 +113,8 @@ static int take_line(struct sql_cmd *c, struct strbuf *statement, char *line)
 {
 	int err;
 
+	if (!statement->len && !line[strspn(line, " \t\r\n")])
+		return 0;
 	if (!statement->len && line[0] == '.') {
 		line[strcspn(line, "\n")] = '\0';
 		return run_command(c, line);

@@ -83,14 +83,14 @@ for command in "script large.stk" "report small.stk" "info --json small.stk" "st
 	"version" "script --help" "help"; do
 	# shellcheck disable=SC2086 # words
 	"$so" $command >/dev/full 2>err && fail "$command on a full disk succeeds"
+	grep -q '^stackonce: .*No space left' err ||
+		fail "$command: no message about the full disk: $(cat err)"
 	# shellcheck disable=SC2086 # words
 	"$so" $command >&- 2>/dev/null && fail "$command with closed output succeeds"
 	# shellcheck disable=SC2086 # words
 	{ "$so" $command 2>err; echo $? >code; } | true
 	[ ! -s err ] || fail "$command into a closed pipe: $(cat err)"
 done
-"$so" report small.stk >/dev/full 2>err
-grep -q '^stackonce: .*No space left' err || fail "no message about the full disk: $(cat err)"
 
 # Standard input gives the same output as a file.
 for command in script report stacks info "info --json" "script --json" "report --tree"; do
@@ -160,6 +160,19 @@ if command -v script >/dev/null; then
 		grep -q PAGED && fail "STACKONCE_PAGER has no precedence"
 	STACKONCE_PAGER="head -n 1" tty_run "$so script --no-header large.stk; echo code \$?" |
 		grep -q '^code 0' || fail "a pager that exits early is not a success"
+	# Ctrl-C ends the reading, here of a pipe into which nobody writes any more, and queries
+	mkfifo endless
+	count="WITH n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+	for command in "script -" "report -" "sql small.stk '$count'"; do
+		{
+			head -c 20000 large.stk
+			exec sleep 60
+		} >endless &
+		STACKONCE_PAGER="cat -" tty_run "timeout --foreground -k 10 -s INT 1 $so $command \
+			<endless; echo code \$?" >got
+		kill $!
+		grep -q '^code 124' got || fail "Ctrl-C does not end $command: $(tail -n 3 got)"
+	done
 else
 	left_out "colour and pager: script(1) is missing"
 fi

@@ -94,6 +94,11 @@ wait $pid || fail "a growing recording: $(cat err)"
 [ "$(tr -d '\r' <out | grep -x '[0-9][0-9]*' | paste -sd' ')" = '7 9' ] ||
 	fail "a growing recording: $(tr -s ' ' <out)"
 
+# Empty lines are no statement that the next line belongs to.
+printf '\n \n.tables\n\nSELECT 1 AS one;\n\n.columns events\n' | "$so" sql small.stk >out 2>err ||
+	fail "empty lines: $(cat err)"
+grep -q '^one' out && grep -q '^_kstack' out || fail "empty lines: $(cat out)"
+
 # Ctrl-C ends a query.
 "$so" sql small.stk 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
 	SELECT count(*) FROM n' >out 2>err &
