@@ -48,6 +48,15 @@ struct text text__ns(unsigned __int128 ns)
 	return t;
 }
 
+struct text text__time(uint64_t ns)
+{
+	uint64_t us = ns / 1000 + (ns % 1000 >= 500);
+	struct text t;
+
+	snprintf(t.s, sizeof(t.s), "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
+	return t;
+}
+
 struct text text__bytes(uint64_t v)
 {
 	static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB" };

@@ -16,6 +16,8 @@ struct text {
 struct text text__number(uint64_t v); /* "1,234,567" */
 /* Three significant digits, and whole ns and s: "7 ns", "1.23 ms", "1234 s". */
 struct text text__ns(unsigned __int128 ns);
+/* A time in seconds, rounded to us as ftrace prints it: "12.345679". */
+struct text text__time(uint64_t ns);
 struct text text__bytes(uint64_t v); /* "12.35 MB" */
 
 /* How many bytes of UTF-8 text fit into so many columns: a character is a column. */

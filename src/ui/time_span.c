@@ -12,6 +12,7 @@
 #include "query/metadata.h"
 #include "stackonce.h"
 #include "strbuf.h"
+#include "text.h"
 #include "ui.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -204,12 +205,12 @@ int time_span__resolve(struct time_span *s, const struct time_base *base)
 static void put_end(struct strbuf *b, const struct time_base *base, const struct time_end *end,
 		    uint64_t ts)
 {
-	uint64_t wall = wall_of(base, ts);
+	uint64_t wall = wall_of(base, ts) + 500; /* ns: is rounded to us */
 	time_t t = wall / NS_PER_S;
 	char text[64], zone[16];
 	struct tm day;
 
-	strbuf__printf(b, "%" PRIu64 ".%06" PRIu64, ts / NS_PER_S, ts % NS_PER_S / 1000);
+	strbuf__puts(b, text__time(ts).s);
 	if (end->kind != TIME_OF_DAY)
 		return;
 	localtime_r(&t, &day);

@@ -107,11 +107,8 @@ static void put_when(struct info *in)
 	}
 	strbuf__printf(b, "%s%s of events", text, text__ns(in->t.last_ts - in->t.first_ts).s);
 	if (in->t.last_ts)
-		strbuf__printf(b, " (%" PRIu64 ".%06u to %" PRIu64 ".%06u)",
-			       in->t.first_ts / 1000000000,
-			       (unsigned int)(in->t.first_ts % 1000000000 / 1000),
-			       in->t.last_ts / 1000000000,
-			       (unsigned int)(in->t.last_ts % 1000000000 / 1000));
+		strbuf__printf(b, " (%s to %s)", text__time(in->t.first_ts).s,
+			       text__time(in->t.last_ts).s);
 	strbuf__putc(b, '\n');
 }
 
@@ -219,9 +216,9 @@ static void put_kernel_fields(struct info *in, const char *event)
 
 	if (info__kernel_fields(in, event, &since))
 		strbuf__printf(&in->out.b,
-			       "    fields by the kernel from %" PRIu64 ".%06u on, by the "
-			       "recorder's program before\n",
-			       since / 1000000000, (unsigned int)(since % 1000000000 / 1000));
+			       "    fields by the kernel from %s on, by the recorder's program "
+			       "before\n",
+			       text__time(since).s);
 }
 
 /* Unless enough records agreed with the kernel's. */

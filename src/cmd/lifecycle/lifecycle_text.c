@@ -355,8 +355,7 @@ void lifecycle__text_step(struct lifecycle_cmd *c, const struct life_step *s)
 {
 	struct strbuf *b = &c->out.b;
 
-	strbuf__printf(b, "%6" PRIu64 ".%06" PRIu64 " %8u %8u  ", s->ts / 1000000000,
-		       s->ts / 1000 % 1000000, s->self.pid, s->tid);
+	strbuf__printf(b, "%13s %8u %8u  ", text__time(s->ts).s, s->self.pid, s->tid);
 	put_step(b, s);
 	put_stacks(c, "            ", s->kstack, s->ustack);
 }

@@ -72,8 +72,14 @@ export function clockText(head, ns) {
 	return `${at / second}.${String(at % second).padStart(9, '0')}`;
 }
 
+// The same, rounded to microseconds.
+export function clockMicros(head, ns) {
+	const at = BigInt(head.begin_ns) + BigInt(Math.round(ns)) + 500n;
+	return clockText({ begin_ns: at }, 0).slice(0, -3);
+}
+
 // Lines of a tooltip for a time.
 export function timeText(head, ns) {
-	return [`${clockText(head, ns).slice(0, -3)} s on the recording's clock`,
+	return [`${clockMicros(head, ns)} s on the recording's clock`,
 		format.wallClock(head.begin_wall, ns)];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 // The slowest pairs of what is selected, and the stacks of the start and the end of one of them.
 import { byId, make } from './element.js';
-import { clockText } from './axis.js';
+import { clockMicros } from './axis.js';
 import * as format from './format.js';
 import { KIND_NAMES } from './flame.js';
 import { bucketOf } from './latency.js';
@@ -33,7 +33,7 @@ export class Slowest {
 				text: (i) => format.duration(slow.duration[i]) },
 			{ name: 'Start', number: true, value: (i) => slow.start[i],
 				title: 'of the recording\u2019s clock, in seconds',
-				text: (i) => clockText(head, slow.start[i]).slice(0, -3) },
+				text: (i) => clockMicros(head, slow.start[i]) },
 			{ name: 'Task', value: (i) => model.taskName(slow.task[i]),
 				text: (i) => model.taskName(slow.task[i]) },
 			{ name: 'CPU', number: true, value: (i) => head.cpus[slow.cpu[i]],
