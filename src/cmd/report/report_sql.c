@@ -131,15 +131,16 @@ static void put_glob(struct strbuf *b, const char *glob)
 
 static void put_comm(struct strbuf *b, const char *globs)
 {
+	const char *at;
 	size_t len;
 
-	for (; *globs; globs += len + !!globs[len]) {
+	for (at = globs; *at; at += len + !!at[len]) {
 		_cleanup_free_ char *glob = NULL;
 
-		len = strcspn(globs, ",");
-		glob = strndup(globs, len);
+		len = strcspn(at, ",");
+		glob = strndup(at, len);
 		b->failed |= !glob;
-		strbuf__puts(b, "_comm GLOB ");
+		strbuf__puts(b, at == globs ? "_comm GLOB " : " OR _comm GLOB ");
 		put_glob(b, glob ?: "");
 		if (glob && strchr(glob, '[')) {
 			strbuf__puts(b, " OR _comm = "); /* a name may look like a pattern */
@@ -147,7 +148,6 @@ static void put_comm(struct strbuf *b, const char *globs)
 		}
 		if (glob && glob__matches(glob, "<idle>") > 0)
 			strbuf__puts(b, " OR _tid = 0");
-		strbuf__puts(b, globs[len] ? " OR " : "");
 	}
 }
 
