@@ -350,8 +350,9 @@ int view_data__add_loss(struct view_data *d, const struct stk_loss *loss)
 int view_data__finish(struct view_data *d)
 {
 	d->nr_bins = d->nr_bins ?: 1;
-	return view_data__thin(d)	  ?:
-		       view_data__sort(d) ?:
+	return view_data__thin(d)		 ?:
+		       view_data__limit_tasks(d) ?:
+		       view_data__sort(d)	 ?:
 		       charge(&d->charge, d->r, memory_of(d), d->calls.work + d->work);
 }
 

@@ -67,6 +67,7 @@
 
 #define VIEW_MAX_BINS 2000
 #define VIEW_FEWEST_BINS 500 /* before anything else is merged */
+#define VIEW_MAX_TASKS 5000 /* rows: the page sums up each of them by bin */
 #define VIEW_MAX_CELLS 400000 /* rows, if merging can achieve that */
 
 struct export_pair;

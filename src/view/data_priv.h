@@ -103,6 +103,7 @@ struct view_data {
 
 /* Merges until there are at most VIEW_MAX_CELLS, as far as that is possible.  -ENOMEM. */
 int view_data__thin(struct view_data *d);
+int view_data__limit_tasks(struct view_data *d);
 /* Sorts the cells for the page, once all is added.  -ENOMEM. */
 int view_data__sort(struct view_data *d);
 /* Widens the bins by 2^shift. */

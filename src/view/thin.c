@@ -239,6 +239,11 @@ int view_data__thin(struct view_data *d)
 	return err;
 }
 
+int view_data__limit_tasks(struct view_data *d)
+{
+	return d->tasks.nr > VIEW_MAX_TASKS ? merge_tasks(d, VIEW_MAX_TASKS) : 0;
+}
+
 /* ---- the order of the page ------------------------------------------------------------------- */
 
 /* What differs only in `what` is one row; the rest is ordered for what compresses well. */

@@ -189,6 +189,7 @@ static void put_command(struct view *v, struct strbuf *b, bool has_times)
 	strbuf__puts(b, "stackonce export perfetto");
 	view_text__put_selection(b, &v->rd.sel, has_times);
 	view_text__put_pairs(b, &v->pairs);
+	view_text__put_names(b, &v->rd.names);
 	for (i = 0; i < v->rd.nr_paths; i++)
 		view_text__put_word(b, v->rd.paths[i]);
 	strbuf__puts(b, " -o trace.pftrace");
@@ -368,14 +369,12 @@ static int add_perfetto(struct view *v, int argc, char **argv)
 
 	if (v->no_perfetto || !view_perfetto__may_fit(&v->rd, view_data__events(v->data)))
 		return CMD_OK;
+	ui__set_log_level(STK_LOG_ERROR);
 	code = reading__options(&again.rd, &cmd_view, argc, argv) ?:
 		       pair_kinds__complete(&again.pairs, again.rd.command);
-	if (code)
-		return code;
 	again.rd.every = again.pairs.nr;
 	again.rd.one_boot = true;
-	ui__set_log_level(STK_LOG_ERROR);
-	code = view_perfetto__make(&again.rd, &again.pairs, &v->perfetto);
+	code = code ?: view_perfetto__make(&again.rd, &again.pairs, &v->perfetto);
 	ui__set_log_level(STK_LOG_WARN);
 	return code;
 }

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "strbuf.h"
 #include "ui/pairs/pair_kinds.h"
+#include "ui/reading.h"
 #include "ui/selection.h"
 
 #define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-"
@@ -80,6 +81,21 @@ void view_text__put_selection(struct strbuf *b, const struct selection *sel, boo
 	for (i = 0; i < sel->nr_comms; i++)
 		put_option(b, "--comm", sel->comms[i]);
 	put_set(b, "--cpu", &sel->cpu);
+}
+
+void view_text__put_names(struct strbuf *b, const struct user_names *names)
+{
+	unsigned int i;
+
+	put_option(b, "--sysroot", names->sysroot);
+	for (i = 0; i < names->nr_debug_dirs; i++)
+		put_option(b, "--debug-dir", names->debug_dirs[i]);
+	if (names->debuginfod)
+		strbuf__puts(b, " --debuginfod");
+	if (names->no_symbols)
+		strbuf__puts(b, " --no-symbols");
+	if (names->no_demangle)
+		strbuf__puts(b, " --no-demangle");
 }
 
 void view_text__put_pairs(struct strbuf *b, const struct pair_kinds *pairs)

@@ -80,6 +80,8 @@ void make_zombies(const char *path);
  * futex waits.  Interrupts wake it.
  */
 void make_stalls(const char *path);
+/* Many tasks with one event each. */
+void make_crowd(const char *path);
 /* record -p: a selected task waits for a futex; tasks whose user stack is not recorded wake it. */
 void make_wakers(const char *path);
 /* record -p -G -u -C with presets that need -a: types, what was selected, and no event. */

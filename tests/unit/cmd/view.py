@@ -216,11 +216,13 @@ with tempfile.TemporaryDirectory() as directory:
     compare("latency.stk", "--filter", "event ~ '*enter*'", "--tid", "10-11")
     compare("rmap.stk", "--time", "+0.01,+0.02")
     head, tables, _ = view("demo.stk", "--time", "10%,20%", "-e", "sched:sched_switch,a'b c",
-                           "--pid", "3-5,7", "--comm", "x")
+                           "--pid", "3-5,7", "--comm", "x", "--sysroot", "/a b", "--debug-dir",
+                           "/d", "--no-demangle")
     check("selection", True, head["selection"].startswith("--time 1") and head["selection"].endswith(
         "-e 'sched:sched_switch,a'\\''b c' --pid 3-5,7 --comm x"))
     check("command", "stackonce export perfetto -e 'sched:sched_switch,a'\\''b c' --pid 3-5,7 "
-          "--comm x demo.stk -o trace.pftrace", head["command"])
+          "--comm x --sysroot '/a b' --debug-dir /d --no-symbols --no-demangle "
+          "demo.stk -o trace.pftrace", head["command"])
     check("command with times", head["command"].replace("perfetto", "perfetto " + re.search(
         r"--time \S+", head["selection"]).group()), head["command_all"])
     head, _, _ = view("demo.stk", "--time", "50%,")
@@ -249,6 +251,14 @@ with tempfile.TemporaryDirectory() as directory:
               {t["name"]: t["lost"] for t in head["types"] if t["lost"]})
     head, _ = compare("losses.stk", "--time", "0,1")
     check("lost in a selection", 34 + 1 + 2 + 7, head["lost_total"])
+
+    # The busiest tasks remain, if there are too many.
+    subprocess.run([MAKE, "crowd", "crowd.stk"], check=True)
+    head, tables, _ = view("crowd.stk")
+    check("crowd: events", 6010, sum(tables["cells"]["n"]))
+    tids = set(tables["tasks"]["tid"])
+    check("crowd: tasks", (5001, True), (len(tids), set(range(6090, 6100)) < tids))
+    check("crowd: notes", ["tasks beyond the 5000 busiest are one row"], head["thinned"])
 
     # Several recordings: of one boot they are one, of several there are no pairs.
     subprocess.run([SPLIT, "time", "2", "latency.stk", "segment"], check=True)
