@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,8 +55,8 @@ static pid_t pager;
 static int null_fd = -1;
 
 /*
- * Ctrl-C ends the reading, and what has been read remains in the pager until it is left.  Another
- * thread may be writing, so standard output stays open.
+ * Ctrl-C ends the reading, and what has been written remains in the pager until it is left.
+ * Another thread may be writing, so standard output stays open.
  */
 static void end_before_pager(int sig)
 {
@@ -67,6 +68,14 @@ static void end_before_pager(int sig)
 	signal(sig, SIG_DFL);
 	raise(sig);
 	errno = err;
+}
+
+/* A recorder at the other end of the pipe ends by Ctrl-C, too, and then its last events arrive. */
+static bool reads_pipe(void)
+{
+	struct stat st;
+
+	return !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode);
 }
 
 /*
@@ -103,7 +112,7 @@ static void start_pager(struct out *o)
 		dup2(fds[1], STDOUT_FILENO);
 		o->pager = pager = pid;
 		null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-		if (signal(SIGINT, SIG_IGN) != SIG_IGN)
+		if (signal(SIGINT, SIG_IGN) != SIG_IGN && !reads_pipe())
 			signal(SIGINT, end_before_pager);
 	}
 	close(fds[1]);

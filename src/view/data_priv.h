@@ -92,7 +92,7 @@ struct view_data {
 
 	uint32_t *cut; /* by node: node + 1 that stands for it, 0: none */
 	uint32_t nr_cut;
-	uint32_t task_limit; /* of the busiest tasks only are rows; 0: of all */
+	uint32_t task_limit; /* so many busiest tasks are rows; 0: all, UINT32_MAX: some */
 	unsigned int step; /* of what is merged */
 	bool has_few_bins; /* there would be more if there were fewer cells */
 	double rare; /* stacks with a smaller share are cut; 0: none are */

@@ -87,7 +87,9 @@ static void put_thinned(struct json *j, const struct view_data *d, const struct 
 	json__array(j, "thinned");
 	for (i = 0; i < head->nr_notes; i++)
 		json__string(j, NULL, head->notes[i]);
-	if (d->task_limit)
+	if (d->task_limit == UINT32_MAX)
+		json__string(j, NULL, "less busy tasks are one row");
+	else if (d->task_limit)
 		json__printf(j, NULL, "tasks beyond the %" PRIu32 " busiest are one row",
 			     d->task_limit);
 	if (d->has_few_bins)

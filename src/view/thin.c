@@ -155,7 +155,7 @@ static int merge_tasks(struct view_data *d, uint32_t limit)
 	qsort_r(order, nr, sizeof(*order), by_share, shares);
 	for (i = limit; i < nr; i++)
 		*(uint32_t *)key_table__value(&d->tasks, order[i]) = other + 1;
-	d->task_limit = limit;
+	d->task_limit = d->task_limit && d->task_limit < limit ? UINT32_MAX : limit;
 	return merge_places(d, NULL);
 }
 

@@ -134,7 +134,7 @@ static void put_comm(struct strbuf *b, const char *globs)
 	const char *at;
 	size_t len;
 
-	for (at = globs; *at; at += len + !!at[len]) {
+	for (at = globs;; at += len + 1) {
 		_cleanup_free_ char *glob = NULL;
 
 		len = strcspn(at, ",");
@@ -148,6 +148,8 @@ static void put_comm(struct strbuf *b, const char *globs)
 		}
 		if (glob && glob__matches(glob, "<idle>") > 0)
 			strbuf__puts(b, " OR _tid = 0");
+		if (!at[len])
+			break;
 	}
 }
 

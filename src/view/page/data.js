@@ -111,6 +111,16 @@ function check({ head, tasks, frames, nodes, cells, losses, pair_cells, slow }) 
 			throw new Error('the cells of the data are not in the order of their bins');
 }
 
+// The place of each task among those that have cells; -1: only slow pairs have the task.
+function places({ tasks, cells }) {
+	const of = new Int32Array(tasks.rows).fill(-1);
+	let number = 0;
+	for (let i = 0; i < cells.rows; i++)
+		if (of[cells.task[i]] < 0)
+			of[cells.task[i]] = number++;
+	return { of, number };
+}
+
 // Names may hold characters that move or hide others: those are shown by their numbers.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 
@@ -133,5 +143,6 @@ export async function decode(text) {
 	data.weights = head.weights.map((w, i) => i ? data.cells[`w${i}`] : data.cells.n);
 	if (data.weights.includes(undefined))
 		throw new Error('the data have no column of a weight');
+	data.places = places(data);
 	return data;
 }

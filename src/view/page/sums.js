@@ -56,11 +56,11 @@ export function sumStacks(data, selection) {
 export function sumBins(data, selection, hits) {
 	const { head, cells } = data, { bin, cpu, task, type, stack } = cells;
 	const [cpus, tasks, types] = masks(data, selection);
-	const weigh = data.weights[selection.weight], bins = head.bins;
+	const weigh = data.weights[selection.weight], bins = head.bins, { of } = data.places;
 	const out = {
 		all: new Float64Array(bins), hits: hits ? new Float64Array(bins) : null,
 		cpus: new Float32Array(bins * head.cpus.length),
-		tasks: new Float32Array(bins * data.tasks.rows),
+		tasks: new Float32Array(bins * data.places.number), // by place
 	};
 	for (let i = 0; i < bin.length; i++) {
 		const c = cpu[i], t = task[i], w = weigh[i];
@@ -77,7 +77,7 @@ export function sumBins(data, selection, hits) {
 		if (tasks[t])
 			out.cpus[c * bins + bin[i]] += w;
 		if (cpus[c])
-			out.tasks[t * bins + bin[i]] += w;
+			out.tasks[of[t] * bins + bin[i]] += w;
 	}
 	return out;
 }

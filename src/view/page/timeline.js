@@ -60,14 +60,17 @@ export class Timeline {
 	// ---- rows: CPUs, then tasks, those with the most events first ----
 
 	#makeRows() {
-		const { head, tasks, cells } = this.model.data, events = new Float64Array(tasks.rows);
+		const { head, tasks, cells, places } = this.model.data;
+		const events = new Float64Array(tasks.rows);
 		for (let i = 0; i < cells.rows; i++)
 			events[cells.task[i]] += cells.n[i];
-		const all = Array.from(events, (_, i) => i).sort((a, b) =>
+		const all = Array.from(events, (_, i) => i).filter((i) => places.of[i] >= 0).sort((a, b) =>
 			this.model.isMerged(a) - this.model.isMerged(b) || events[b] - events[a] || a - b);
 		this.every = [
-			...head.cpus.map((_, i) => ({ set: 'cpus', i, name: this.model.cpuName(i) })),
-			...all.map((i) => ({ set: 'tasks', i, name: this.model.taskName(i) })),
+			...head.cpus.map((_, i) => ({ set: 'cpus', i, base: i * head.bins,
+				name: this.model.cpuName(i) })),
+			...all.map((i) => ({ set: 'tasks', i, base: places.of[i] * head.bins,
+				name: this.model.taskName(i) })),
 		];
 		this.every.forEach((row, at) => {
 			row.label = make('div', { class: `row ${row.set}`, role: 'option', id: `row-${at}`,
@@ -77,7 +80,7 @@ export class Timeline {
 			} }, row.name);
 		});
 		byId('timeline-count').textContent = `${format.plural(head.cpus.length, 'CPU')}, ` +
-			format.plural(tasks.rows, 'task');
+			format.plural(all.length, 'task');
 		this.#filterRows();
 	}
 
@@ -281,11 +284,11 @@ export class Timeline {
 		const most = this.#most();
 		const heat = bins.hits ? colours.hits : colours.heat, { edges } = axis;
 		for (let at = first; at < last; at++) {
-			const { set, i } = this.order[at], y = at * ROW - top;
+			const { set, i, base } = this.order[at], y = at * ROW - top;
 			c.fillStyle = colours.strip;
 			c.fillRect(0, y + 1, axis.width, ROW - 2);
 			c.globalAlpha = selection[set] === null || selection[set].has(i) ? 1 : 0.35;
-			strip(c, edges, bins[set], i * head.bins, most[set], heat, y + 1);
+			strip(c, edges, bins[set], base, most[set], heat, y + 1);
 			c.globalAlpha = 1;
 			if (set === 'cpus')
 				lossesOf(c, axis, losses, i, y + 1);
@@ -298,11 +301,11 @@ export class Timeline {
 
 	// The strongest bins; those of merged tasks would make all others pale.
 	#most() {
-		const { model, model: { bins, data: { head, tasks } } } = this;
+		const { model, model: { bins, data: { head } } } = this;
 		let most = 0;
-		for (let i = 0; i < tasks.rows; i++)
-			if (!model.isMerged(i))
-				most = Math.max(most, strongest(bins.tasks, i * head.bins, (i + 1) * head.bins));
+		for (const { set, i, base } of this.every)
+			if (set === 'tasks' && !model.isMerged(i))
+				most = Math.max(most, strongest(bins.tasks, base, base + head.bins));
 		return { cpus: strongest(bins.cpus), tasks: most || strongest(bins.tasks) };
 	}
 
@@ -317,7 +320,7 @@ export class Timeline {
 			hideTooltip();
 			return;
 		}
-		const values = row ? bins[row.set] : bins.all, base = row ? row.i * head.bins : 0;
+		const values = row ? bins[row.set] : bins.all, base = row ? row.base : 0;
 		let sum = 0;
 		for (let i = bin; i < to; i++)
 			sum += values[base + i];

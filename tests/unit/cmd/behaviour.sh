@@ -163,13 +163,13 @@ if command -v script >/dev/null; then
 	# Ctrl-C ends the reading, here of a pipe into which nobody writes any more, and queries
 	mkfifo endless
 	count="WITH n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-	for command in "script -" "report -" "sql small.stk '$count'"; do
+	for command in "script endless" "report endless" "sql small.stk '$count'"; do
 		{
 			head -c 20000 large.stk
 			exec sleep 60
 		} >endless &
-		STACKONCE_PAGER="cat -" tty_run "timeout --foreground -k 10 -s INT 1 $so $command \
-			<endless; echo code \$?" >got
+		STACKONCE_PAGER="cat -" tty_run "timeout --foreground -k 10 -s INT 1 $so $command;
+			echo code \$?" >got
 		kill $!
 		grep -q '^code 124' got || fail "Ctrl-C does not end $command: $(tail -n 3 got)"
 	done

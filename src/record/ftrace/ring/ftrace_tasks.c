@@ -23,7 +23,8 @@
 
 #define RING_KB "512"
 #define POLL_BYTES (64u << 20)
-#define WRITE_NS 1000000 /* an event is written in less */
+#define WRITE_NS 100000000 /* an event is written in less */
+#define SCAN_NS 1000000000 /* all of /proc is read in less */
 
 /* The name and process of a thread from a time on. */
 struct version {
@@ -62,7 +63,8 @@ struct ftrace_tasks {
 		uint64_t until; /* its changes until then have been read */
 	} * cpus;
 	struct cpu *reading; /* whose pages are being read */
-	uint64_t lost_since; /* changes of tasks are missing from then on; UINT64_MAX: none */
+	uint64_t lost_since, lost_until; /* changes of tasks are missing; since UINT64_MAX: none */
+	uint64_t scanned; /* when /proc was read the last time */
 	bool any_lost, warned;
 	unsigned int nr_cpus;
 	int epoll_fd;
@@ -117,9 +119,11 @@ static const struct version *version_at(const struct entry *e, uint64_t ts)
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
-static void note_loss(struct ftrace_tasks *t)
+/* Events of this CPU were lost before the first one of a page. */
+static void note_loss(struct ftrace_tasks *t, uint64_t first)
 {
 	t->lost_since = MIN(t->lost_since, t->reading->until);
+	t->lost_until = MAX(t->lost_until, first);
 	t->any_lost = true;
 }
 
@@ -130,20 +134,37 @@ static int forget_name(struct entry *e, uint64_t since)
 	return add_version(e, &unknown);
 }
 
+/* The changes of other CPUs meanwhile: a lost one may have followed.  Whether there are any. */
+static bool forget_changes(const struct ftrace_tasks *t, struct entry *e)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = e->nr; i-- && e->v[i].ts > t->lost_since;) {
+		if (e->v[i].ts > t->lost_until)
+			continue;
+		snprintf(e->v[i].comm, sizeof(e->v[i].comm), "<...>");
+		any = true;
+	}
+	return any;
+}
+
 /*
  * The name of a task in /proc: one that it had before is taken for valid all the time, as events
  * are lost when many short-lived tasks come and go.
  */
 static int add_current(struct ftrace_tasks *t, struct entry *e, const struct version *v)
 {
+	bool changed = v->ts && forget_changes(t, e), same;
 	const struct version *last = e->nr ? &e->v[e->nr - 1] : NULL;
 	int err;
 
 	e->exists = true;
-	if (last && (!v->ts || (last->tgid == v->tgid && !strcmp(last->comm, v->comm))))
+	same = last && last->tgid == v->tgid && !strcmp(last->comm, v->comm);
+	if (last && (!v->ts || (same && !changed)))
 		return 0; /* also at the start: a version from an event is newer */
-	err = t->any_lost ? forget_name(e, t->lost_since) : 0;
-	return err ?: add_version(e, v);
+	err = v->ts ? forget_name(e, t->lost_since) : 0;
+	return err || same ? err : add_version(e, v);
 }
 
 /* ---- /proc ----------------------------------------------------------------------------------- */
@@ -254,14 +275,19 @@ static int on_page(void *ctx, const void *data, size_t len)
 	struct ftrace_page_event pe;
 	struct ftrace_page page;
 	int n, err = 0;
+	bool lost;
 
 	ftrace_page__open(&page, t->format, data, len);
-	if (page.lost)
-		note_loss(t);
+	lost = page.lost;
 	while (!err && (n = ftrace_page__next(&page, &pe)) > 0) {
+		if (lost)
+			note_loss(t, pe.ts);
+		lost = false;
 		err = take_change(t, &pe);
 		t->reading->until = MAX(t->reading->until, pe.ts);
 	}
+	if (lost)
+		note_loss(t, UINT64_MAX);
 	return err ?: MIN(n, 0);
 }
 
@@ -276,11 +302,23 @@ static int tgid_of(struct ftrace_tasks *t, const struct change *c, uint32_t *ret
 	*ret_tgid = c->tid;
 	if (c->what == CHANGE_NEW)
 		return 0;
+	if (t->any_lost) /* the event that says which may be lost */
+		*ret_tgid = 0;
 	err = entry_of(t, of, &e);
 	before = err ? NULL : version_at(e, c->ts);
 	if (before)
 		*ret_tgid = before->tgid;
 	return err;
+}
+
+/* A name that /proc had had already when the task got it, as reading /proc takes a while. */
+static void forget_early(const struct ftrace_tasks *t, struct entry *e, const struct version *v)
+{
+	struct version *last = e->nr ? &e->v[e->nr - 1] : NULL;
+
+	if (last && t->scanned && last->ts == t->scanned && v->ts - last->ts < SCAN_NS &&
+	    !strcmp(last->comm, v->comm))
+		snprintf(last->comm, sizeof(last->comm), "<...>");
 }
 
 static int apply(struct ftrace_tasks *t, const struct change *c)
@@ -305,6 +343,7 @@ static int apply(struct ftrace_tasks *t, const struct change *c)
 		e->program = (struct ftrace_program){ e->program.changes + 1, c->ts, copy_of };
 	if (c->what == CHANGE_EXEC)
 		return 0;
+	forget_early(t, e, &v);
 	/* the event that says what it was before may be lost */
 	if (!e->nr && t->any_lost)
 		err = forget_name(e, 0);
@@ -337,7 +376,10 @@ static int read_ring(struct ftrace_tasks *t, unsigned int cpu, uint64_t now)
 	return epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, t->rings[cpu].fd, &ev) ? -errno : 0;
 }
 
-/* Tasks that have ended since, and what others were meanwhile, stay unknown. */
+/*
+ * Once all changes are applied.  Tasks that have ended since, and what others were meanwhile, stay
+ * unknown.
+ */
 static int read_again(struct ftrace_tasks *t, uint64_t now)
 {
 	size_t i;
@@ -353,10 +395,14 @@ static int read_again(struct ftrace_tasks *t, uint64_t now)
 		struct entry *e = &t->entries[i];
 
 		e->program = (struct ftrace_program){ e->program.changes + 1, now, 0 };
-		if (!e->exists && e->nr)
-			err = forget_name(e, t->lost_since);
+		if (e->exists || !e->nr)
+			continue;
+		forget_changes(t, e);
+		err = forget_name(e, t->lost_since);
 	}
 	t->lost_since = UINT64_MAX;
+	t->lost_until = 0;
+	t->scanned = now;
 	return err;
 }
 
@@ -373,11 +419,8 @@ int ftrace_tasks__poll(struct ftrace_tasks *t, uint64_t now)
 		return err;
 	if (t->nr_changes)
 		qsort(t->changes, t->nr_changes, sizeof(*t->changes), by_time);
-	for (i = 0; i < t->nr_changes && !err; i++) {
-		if (t->changes[i].ts > t->lost_since)
-			err = read_again(t, now);
-		err = err ?: apply(t, &t->changes[i]);
-	}
+	for (i = 0; i < t->nr_changes && !err; i++)
+		err = apply(t, &t->changes[i]);
 	if (!err && t->lost_since != UINT64_MAX)
 		err = read_again(t, now);
 	return err;
