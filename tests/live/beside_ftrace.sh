@@ -36,7 +36,7 @@ want_sum b.stk
 for f in alone beside; do
 	[ "$(cat $f)" -eq "$n" ] || fail "ftrace $f: $(cat $f) of $n calls"
 done
-seen=$("$STACKONCE" script --json --comm $comm b.stk | wc -l)
+seen=$(printed b.stk --comm $comm)
 lost=$(counted b.stk raw_syscalls:sys_enter lost)
 want_calls "stackonce beside ftrace" "$n" "$seen" "$lost" "$lost"
 note "both recorded $n calls"

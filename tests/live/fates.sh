@@ -7,14 +7,15 @@
 need_tool jq
 cd "$work" || exit 1
 
-# zombies_in_proc: prints the PIDs of the processes that are zombies now.
+# zombies_in_proc: prints the processes that are zombies now, in lines "PID START-TIME".
 zombies_in_proc()
 {
 	for f in /proc/[0-9]*/stat; do
 		s=$(cat "$f" 2>/dev/null) || continue
-		case ${s##*) } in
-		Z*) echo "${s%% *}" ;;
-		esac
+		pid=${s%% *}
+		# shellcheck disable=SC2086 # numbers and a letter
+		set -- ${s##*) }
+		[ "$1" != Z ] || echo "$pid ${20}"
 	done
 }
 
@@ -83,7 +84,8 @@ late=$(info_of fates.stk .late)
 [ "$late" -eq 0 ] || [ -n "${FATES_AGAIN:-}" ] || {
 	note "$late events came late: trying once more"
 	wait "$fates" || :
-	rmdir "$instance"
+	rmdir "$instance" "$init_instance" # the PID stays, and so do the names of instances
+	cd / || exit 1
 	rm -rf "$work"
 	FATES_AGAIN=1 exec sh "$0"
 }
@@ -93,14 +95,15 @@ jq -c 'select(.type == "summary")' answer.json
 
 # The zombies are those in /proc at the end.  Other ones on this machine may come and go meanwhile.
 jq 'select(.type == "process" and .state == "zombie") | .pid' answer.json >zombies.answer
-in_both zombies.before zombies.after >lasting
+in_both zombies.before zombies.after | cut -d ' ' -f 1 >lasting
+cut -d ' ' -f 1 zombies.before >zombies.pids
 only_in lasting zombies.answer >missed
 [ ! -s missed ] || fail "lifecycle misses zombies: $(tr '\n' ' ' <missed)"
 jq 'select(.type == "process" and .state == "zombie" and .comm == "fates") | .pid' \
 	answer.json >mine
-only_in mine zombies.before >invented
+only_in mine zombies.pids >invented
 [ ! -s invented ] || fail "lifecycle prints zombies that do not exist: $(tr '\n' ' ' <invented)"
-zombies=$(in_both zombies.answer zombies.before | wc -l)
+zombies=$(in_both zombies.answer zombies.pids | wc -l)
 [ "$zombies" -ge 51 ] || fail "lifecycle prints $zombies zombies of at least 51"
 
 # Compares each known child with the process of that PID that was forked at that time.
@@ -172,8 +175,10 @@ intervals=$(grep -cx interval compared || :)
 known=$(wc -l <known.json)
 [ "$known" -ge 2000 ] || fail "only $known children"
 
-# lifecycle prints no process that the program did not create.  /proc/self/exe is called exe.
-mine='.type == "process" and (.comm == "fates" or .comm == "exe") and (.existed | not)'
+# lifecycle prints no process that the program did not create.  /proc/self/exe is called exe, and so
+# are children of other programs, such as browsers.
+mine='.type == "process" and (.comm == "fates" or (.comm == "exe" and .parent == '$fates')) and
+	(.existed | not)'
 printed=$(jq -s "[.[] | select($mine)] | length" answer.json)
 created=$(grep -c '"before":false' known.json)
 [ "$printed" -eq "$created" ] ||

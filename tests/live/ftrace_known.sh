@@ -36,14 +36,16 @@ want "forks" "$(counted fork.stk sched:sched_process_fork recorded)" 14
 
 # Both backends at once, armed before the workload starts and stopped after it has ended: event k of
 # a task and an event type is the same event in both recordings.
+# Unique names, because a test beside this one may run the same programs, and the shell's until they
+# are executed.
+pingpong=pp$$ forktree=ft$$ shell=sh$$
+printf %s $shell >/proc/$$/comm # without a newline, which would be part of it
 events='-e sched:sched_switch -e sched:sched_waking -e irq:softirq_raise -e syscalls:sys_enter_read'
 # shellcheck disable=SC2086 # a list
 record_bg -a $roomy -k mono --no-user-stacks --backend bpf -o bpf.stk $events
 bpf=$recorder
 # shellcheck disable=SC2086 # a list
 record_bg -a $roomy -k mono --no-user-stacks --backend ftrace -o ftrace.stk $events
-# Unique names, because a test beside this one may run the same programs.
-pingpong=pp$$ forktree=ft$$
 cp "$PROG/pingpong" $pingpong || exit 1
 cp "$PROG/forktree" $forktree || exit 1
 ./$pingpong "$(scale 1500 200)" 0 >/dev/null
@@ -57,16 +59,18 @@ for f in bpf ftrace; do
 	"$STACKONCE" script $f.stk >$f.txt
 done
 
-# flatten FILE: prints "pid event #N: frame frame ..." for each event of the workload's tasks.  The
-# name of another test's BPF program, which an interrupt has hit, is lost if the program is unloaded
-# before the recorder asks for it: such frames are compared without their names.
+# flatten FILE: prints "pid event #N: frame frame ..." for each event of the workload's tasks, but
+# not for those of another task that had the PID before.  The name of another test's BPF program,
+# which an interrupt has hit, is lost if the program is unloaded before the recorder asks for it:
+# such frames are compared without their names.
 flatten()
 {
-	awk 'NR == FNR { ours[$1] = 1; next }
+	awk -v names="^ *($pingpong|$forktree|$shell)-" 'NR == FNR { ours[$1] = 1; next }
 		match($0, /-[0-9]+ +\[[0-9]+\] /) {
 			split(substr($0, RSTART + 1, RLENGTH - 3), word, / +\[/)
 			now = ""
-			if (!(word[1] in ours) || !match($0, /[0-9]: [a-z_]+: /))
+			if (!(word[1] in ours) || $0 !~ names ||
+			    !match($0, /[0-9]: [a-z_]+: /))
 				next
 			event = substr($0, RSTART + 3, RLENGTH - 5)
 			now = word[1] " " event " #" ++count[word[1], event]

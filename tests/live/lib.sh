@@ -118,6 +118,7 @@ need_tracefs()
 new_instance()
 {
 	name=stackonce-live-$$-$(echo "$instances" | wc -w)
+	[ ! -e "$tracefs/instances/$name" ] || fail "the instance $name exists"
 	mkdir "$tracefs/instances/$name" || skip "tracefs refuses to create an instance"
 	instances="$instances $name"
 	# shellcheck disable=SC2034 # for the tests

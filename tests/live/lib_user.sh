@@ -57,19 +57,19 @@ number()
 	sed -n "s/^$1 //p" checked
 }
 
-# at_least WHAT NUMBER MINIMUM
+# at_least WHAT NUMBER MINIMUM: a number that is missing is an error, too.
 at_least()
 {
-	[ "${2:-0}" -ge "$3" ] || {
+	{ [ -n "$2" ] && [ "$2" -ge "$3" ]; } || {
 		cat checked
 		fail "$1: ${2:-none}, at least $3 expected"
 	}
 }
 
-# at_most WHAT NUMBER MAXIMUM
+# at_most WHAT NUMBER MAXIMUM: a number that is missing is an error, too.
 at_most()
 {
-	[ "${2:-0}" -le "$3" ] || {
+	{ [ -n "$2" ] && [ "$2" -le "$3" ]; } || {
 		cat checked
 		fail "$1: ${2:-none}, at most $3 expected"
 	}
@@ -81,6 +81,8 @@ at_most()
 want_complete()
 {
 	at_least stacks "$1" 1
+	at_least incomplete "$2" 0
+	at_least unreadable "$3" 0
 	at_most incomplete $(($2 - $3)) "${4:-0}"
 	moved=$(($(pages_moved) - moved_before))
 	at_most "unreadable while $moved pages were moved" "$3" \

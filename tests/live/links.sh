@@ -47,6 +47,7 @@ want_links()
 		shift
 	done
 	shift
+	rm -f links.stk # it appears when its events are recorded
 	record_bg --no-user-stacks -o links.stk "$@"
 	# shellcheck disable=SC2086 # words
 	until_true 5 are_links $wanted || fail "record $*: attached is $(cat links), not$wanted"

@@ -73,9 +73,9 @@ took_it()
 	note "$(sed -n "s/^back \($1\) [0-9]* /\1 /p" record.err)"
 }
 
-# Values of an event in lines "CPU TID LATE VALUES...", in their order, of tasks of this name, if
-# $of is set; LATE: true if the kernel filled its fields.  Nothing is lost but at the edges of the
-# recording.
+# Values of an event in lines "CPU TID LATE VALUES...", in the order of time, which that of the file
+# is not where an event came late; of tasks of this name, if $of is set; LATE: true if the kernel
+# filled its fields.  Nothing is lost but at the edges of the recording.
 values_of()
 {
 	event=$1
@@ -85,8 +85,9 @@ values_of()
 	since=$(info_of back.stk --arg e "$event" \
 		'.events[] | select(.name == $e) | .kernel_fields_since')
 	"$STACKONCE" script --json --event "$event" ${of:+--comm "$of"} back.stk |
-		jq -r --argjson since "$since" '[.cpu, .tid, .ts >= $since,
-			(.fields[$ARGS.positional[]])] | join(" ")' --args "$@" >values
+		jq -r --argjson since "$since" '[.ts, .cpu, .tid, .ts >= $since,
+			(.fields[$ARGS.positional[]])] | join(" ")' --args "$@" |
+		sort -s -n -k 1,1 | cut -d ' ' -f 2- >values
 	for late in false true; do
 		grep -q "^[0-9]* [0-9]* $late" values ||
 			fail "$event: none of $(wc -l <values) events is $late"
@@ -178,20 +179,22 @@ for first in $(scale perf perf 'front perf'); do
 		"$(cat irq:softirq_entry irq:softirq_exit | tr '\n' ' ')"
 done
 
-# Events that interrupt the programs that record them.  Nothing is allocated or freed twice in a row
-# within 50 us, while the event takes the old way; later it may be, as not every allocation is an
-# event.
+# Events that interrupt the programs that record them.  No CPU allocates or frees anything twice in
+# a row within 50 us, with no other CPU in between, while the event takes the old way; later one
+# may, as not every allocation is an event.
 until_back 3 "'$PROG/badframe' $calls"
 WAY_BACK='exceptions:page_fault_kernel 100 kmem:kmalloc 100 kmem:kfree 100'
 back -a $(scale --user-stacks=fp "$stacks") \
 	-e exceptions:page_fault_kernel,kmem:kmalloc,kmem:kfree,kmem:mm_page_free
 "$STACKONCE" script --json --event 'kmem:k*' back.stk | jq -r 'select(.fields and
-	.fields.ptr != "0x0") | "\(.cpu) \(.event) \(.tid) \(.kstack) \(.fields) \(.ts)"' >nested
+	.fields.ptr != "0x0") |
+	"\(.ts) \(.cpu) \(.fields.ptr) \(.event) \(.tid) \(.kstack) \(.fields)"' |
+	sort -s -n -k 1,1 >nested
 awk '$1 == "back" { since[$2] = $3; within[$2] = $8 * 1000; next }
-	{ at = $6; $6 = "" }
-	last[$1] == $0 && at - last_at[$1] < 50000 && at < since[$2] + 1000000 &&
-		at > since[$2] - within[$2] { print last_at[$1], at, $0 }
-	{ last[$1] = $0; last_at[$1] = at }' record.err nested >twice
+	{ at = $1; $1 = "" }
+	last[$2] == $0 && of[$3] == $0 && at - last_at[$2] < 50000 && at < since[$4] + 1000000 &&
+		at > since[$4] - within[$4] { print last_at[$2], at, $0 }
+	{ last[$2] = of[$3] = $0; last_at[$2] = at }' record.err nested >twice
 [ ! -s twice ] || fail "twice: $(cat twice), $(grep '^back' record.err)"
 note "nested: $(info_of back.stk -c '[.events[] | {name, recorded, lost, fields_missing}]')"
 

@@ -54,7 +54,8 @@ wrong_facts()
 			any(.frames[]; .sym // "" | startswith("wait_for_completion"))))] as $own |
 		([$all[] | .blocked_ns + .queued_ns] | add // 0) as $ns |
 		if ($own | length) == 0 then "\($t): never in that state"
-		elif any($own[]; .ustack_end != "complete") then "\($t): a stack is not complete"
+		elif any($own[]; .ustack_end != "complete") then
+			"\($t): stacks end \([$own[].ustack_end] | unique - ["complete"] | join(" "))"
 		# sometimes the program is preempted between reading its run time and the work
 		elif near($ns; $t.ns; if $t.what == "preempted" then 5 else 1 end;
 			$t.stolen // 0) | not then
@@ -132,46 +133,78 @@ compare_perf()
 	[ "$(wc -l <compared)" -ge 2 ]
 }
 
+# has_cut: pages were moved during the recording, and a user stack ends at memory that could not be
+# read, as a page is while the kernel migrates it.
+has_cut()
+{
+	[ "$(pages_moved)" -gt "$moved_before" ] &&
+		info_true off.stk '.user_stacks.ends.unreadable > 0'
+}
+
+# differs MORE
+differs()
+{
+	head -n 20 wrong
+	fail "the answer differs from what the program did${1:-}"
+}
+
 # On some machines there are tasks whose switches and wakeups no tracepoint reports: a switch back
 # to the program may be missing, which the answer says, or a waker.  Time that a hypervisor steals
 # from a thread is neither CPU time in the program's view nor time off CPU in the answer; the
 # program knows it only in steps of a tick.  Where a virtual CPU stands still before a thread has
 # left it, the timer of a short sleep expires first, and the thread stays.  Where nothing else is
-# wrong, or perf has lost events or lacks switches, the test makes another recording, up to six.
+# wrong, or a stack was cut, or perf has lost events or lacks switches, the test makes another
+# recording, up to six.  None of this makes the time of the same function wrong in all of them, or
+# hides all of its wakers in all: where four or more have all switches back, that is an error.
 enough='perf cannot record here'
+right=
+judged=0
+: >doubts
 for _ in 1 2 3 4 5 6; do
+	moved_before=$(pages_moved)
 	record_program
 	: >wrong
 	"$STACKONCE" offcpu --json --by state --comm offcpu off.stk >state.json ||
 		fail "offcpu --by state ended with $?"
 	missing=$(jq 'select(.type == "sums").no_return' state.json)
 	[ -n "$missing" ] || fail "no sums: $(cat state.json)"
-	[ "$missing" -eq 0 ] || continue
+	[ "$missing" -eq 0 ] || {
+		why='sched_switch of this kernel leaves out switches'
+		continue
+	}
 	"$STACKONCE" offcpu --json --by tid --stacks off.stk >tid.json ||
 		fail "offcpu --by tid ended with $?"
 	facts_of truth >truth.json
 	[ "$(wc -l <truth.json)" -eq 6 ] ||
 		fail "the program did not print all facts: $(cat truth)"
 	wrong_facts >wrong || fail "jq"
+	judged=$((judged + 1))
 	if [ ! -s wrong ]; then
-		[ -n "$perf" ] || break
-		enough=
-		if ! perf_lost && compare_perf; then
-			enough="perf agrees on $(wc -l <compared) threads"
-			break
-		fi
+		right=right.stk
+		agreed=
+		[ -z "$perf" ] || perf_lost || ! compare_perf || agreed=yes
+		mv off.stk $right
+		[ -z "$agreed" ] || enough="perf agrees on $(wc -l <compared) threads"
+		{ [ -z "$perf" ] || [ -n "$agreed" ]; } && break
+		enough='perf lost events or lacks switches of too many threads'
+	elif grep ': stacks end ' wrong | grep -qv ' end unreadable$'; then
+		differs
 	elif grep -qv -e ' ns, [0-9.]* %$' -e ': woken by \[.*null' -e ' times, too few$' \
-		wrong; then
-		break
+		wrong && ! has_cut; then
+		differs
+	else
+		why=$(head -n 1 wrong)
+		grep -v -e ' times, too few$' -e ': woken by \[.*\(null,{\|},null\)' \
+			-e ': stacks end unreadable$' wrong |
+			sed 's/.*"function":"\([a-z_]*\)".*/\1/' | sort -u >>doubts
 	fi
 done
-[ ! -s wrong ] || {
-	head -n 20 wrong
-	fail "the answer differs from what the program did"
-}
-[ "$missing" -eq 0 ] || skip "sched_switch of this kernel leaves out switches, in six recordings"
-! perf_lost || fail "perf lost events in its buffers of 16 MB, in the last of six recordings"
-[ -n "$enough" ] || fail "perf saw too few threads, in the last of six recordings: $(cat compared)"
+if [ -z "$right" ]; then
+	[ $judged -lt 4 ] || ! sort doubts | uniq -c | grep "^ *$judged " ||
+		differs ", in each of $judged recordings: $why"
+	skip "six recordings say nothing of the answer; the last: $why"
+fi
+mv $right off.stk
 want_user off.stk
 "$STACKONCE" offcpu --json --by state off.stk >state.json || fail "offcpu --by state ended with $?"
 jq -es '(.[-1] | .gaps == 0 and .unknown == 0 and .lost == 0 and

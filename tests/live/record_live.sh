@@ -46,9 +46,11 @@ live -o pairs.stk --preset syscalls
 while_runs "$recorder" pairs_now || fail "no view of pairs before the end: $(cat out err)"
 end_live
 sed -n 's/^\([0-9,]*\) pairs in .*/\1/p' out | tail -n 1 | tr -d , >last
-"$STACKONCE" latency --preset syscalls --json pairs.stk |
-	jq 'select(.type == "accounting").paired' | cmp -s - last ||
-	fail "the last view has $(cat last) pairs, latency has others"
+"$STACKONCE" latency --preset syscalls --json pairs.stk >latency.json ||
+	fail "latency ended with $?"
+jq 'select(.type == "accounting").paired' latency.json >paired
+{ [ -s last ] && cmp -s paired last; } ||
+	fail "the last view has $(cat last) pairs, latency has $(cat paired)"
 want_sum pairs.stk
 
 # a recording that is over before the first view
@@ -81,14 +83,19 @@ is_child "$recorder" || fail "the recording ended with the viewer: $(cat err)"
 end_live
 want_sum killed.stk
 
-# all that follow a recording end when its recorder is killed
+# All that follow a recording end when its recorder is killed.  Each prints something once it has
+# read what there is: before that, it may not even have opened the file.
 record_bg -a -o abrupt.stk -e sched:sched_switch
 for command in script stacks info report; do
-	timeout 20 "$STACKONCE" $command --follow abrupt.stk </dev/null >out.$command \
-		2>err.$command &
+	"$STACKONCE" $command --follow abrupt.stk </dev/null >out.$command 2>err.$command &
 	eval "$command=\$!"
+	test_pids="$test_pids $!"
 done
-sleep 1
+for command in script stacks info report; do
+	eval "follower=\$$command"
+	while_runs "$follower" test -s out.$command ||
+		fail "$command --follow ended before the recorder: $(cat err.$command)"
+done
 kill -KILL "$recorder"
 for command in script stacks info report; do
 	eval "follower=\$$command"

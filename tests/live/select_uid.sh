@@ -53,7 +53,7 @@ jq -rs --arg c $comm '
 	"\($off) \($outs) \($ins)"' last.json >numbers
 read -r tasks off on <numbers
 [ "$tasks" -eq 15 ] || fail "$tasks instead of 15 tasks left the CPU"
-missing_from last.stk
+missing_from last.stk # for the log: a switch that is missing below may be one that was lost
 want_switches $comm "$off" "$on"
 
 rc=0

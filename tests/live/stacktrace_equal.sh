@@ -21,7 +21,8 @@ echo 0 >"$instance/options/irq-info" 2>/dev/null
 scale 65536 16384 >"$instance/buffer_size_kb"
 
 # Both tracers are enabled before the workload starts and disabled after it has ended, and both lose
-# nothing: event k of a task and an event type is the same event in both.
+# nothing: event k of a task and an event type is the same event in both.  We begin before ftrace
+# and end after it: a task with the PID of one of the workload's may run then, and does not count.
 recorders=
 for way in native kernel; do
 	# shellcheck disable=SC2086 # an option and its value
@@ -48,15 +49,16 @@ for way in native kernel; do
 done
 grep -qh '^overrun: [1-9]' "$instance"/per_cpu/cpu*/stats && fail "ftrace's buffer is too small"
 
-# flatten FILE: prints "pid event #N: frame frame ..." for each event of the workload's tasks; N
-# counts by task and event type.  Tasks are identified by PID, because ftrace prints the name at the
-# end of the test, and we print the name at the event.  In ftrace a stack is an entry of its own
-# after its event, and an interrupt can insert events with their stacks between the two: a stack
-# belongs to the last event of its CPU that has none.  Frames of the tracers themselves are left
-# out; those in a BPF program that has been unloaded are bare addresses.
+# flatten FILE: prints "pid event #N: frame frame ..." for each event of the workload's tasks while
+# ftrace recorded; N counts by task and event type.  Both read the same clock, one after the other:
+# within a millisecond.  Tasks are identified by PID, because ftrace prints the name at the end of
+# the test, and we print the name at the event.  In ftrace a stack is an entry of its own after its
+# event, and an interrupt can insert events with their stacks between the two: a stack belongs to
+# the last event of its CPU that has none.  Frames of the tracers themselves are left out; those in
+# a BPF program that has been unloaded are bare addresses.
 flatten()
 {
-	awk '
+	awk -v first="$first" -v last="$last" '
 		function tracer(f) {
 			return f ~ /^(__traceiter_|__bpf_trace_|bpf_trace_run|bpf_prog_)/ ||
 			       f ~ /^(perf_trace_|trace_event_raw_event_|trace_event_buffer_)/ ||
@@ -68,16 +70,19 @@ flatten()
 			split(substr($0, RSTART + 1, RLENGTH - 3), word, / +\[/)
 			pid = word[1]
 			cpu = word[2]
+			match($0, / [0-9]+\.[0-9]+: /)
+			time = substr($0, RSTART, RLENGTH - 2) + 0
 			now = ""
 			if (/<stack trace>/) {
 				if (depth[cpu])
 					now = waiting[cpu, depth[cpu]--]
 			} else if (match($0, /(sched_switch|sched_waking|softirq_raise): /)) {
 				event = substr($0, RSTART, RLENGTH - 2)
-				now = pid " " event " #" ++count[pid, event]
-				waiting[cpu, ++depth[cpu]] = now
-				if (pid in ours)
+				if (pid in ours && time > first - 0.001 && time < last + 0.001) {
+					now = pid " " event " #" ++count[pid, event]
 					frames[now] = ""
+				}
+				waiting[cpu, ++depth[cpu]] = now
 			}
 			next
 		}
@@ -95,6 +100,10 @@ flatten()
 # A switch from a task has the name at the event.
 sed -n "s/.* prev_comm=\($pingpong\|$forktree\) prev_pid=\([0-9]*\) .*/\2/p" ftrace.txt |
 	sort -u >tasks
+stamp='.*-[0-9]* *\[[0-9]*\][^:]* \([0-9.]*\): .*'
+first=$(sed -n "s/$stamp/\1/p" ftrace.txt | head -n 1)
+last=$(sed -n "s/$stamp/\1/p" ftrace.txt | tail -n 1)
+[ "$last" ] || fail "ftrace has no event"
 flatten ftrace.txt >ftrace.flat
 for way in native kernel; do
 	"$STACKONCE" script $way.stk >ours.txt

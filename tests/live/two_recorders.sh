@@ -7,14 +7,15 @@ cd "$work" || exit 1
 
 n=$(scale 50000 5000)
 call=syscalls:sys_enter_getppid
-# A unique name, because other processes may call getppid, too.
+# A unique name and a filter, because other processes may call getppid, too: their calls are neither
+# recorded nor lost.
 comm=gp$$
 cp "$PROG/getppid" $comm
 # shellcheck disable=SC2086 # an option and its value
-record_bg -a $roomy -k mono -o a.stk -e $call -e sched:sched_switch
+record_bg -a $roomy -k mono -o a.stk -e $call --filter "comm == \"$comm\"" -e sched:sched_switch
 first=$recorder
 # shellcheck disable=SC2086
-record_bg -a $roomy -k mono -o b.stk -e $call -e sched:sched_switch
+record_bg -a $roomy -k mono -o b.stk -e $call --filter "comm == \"$comm\"" -e sched:sched_switch
 ./$comm "$n" >/dev/null
 stop_recorder
 recorder=$first

@@ -30,12 +30,14 @@ fields()
 		sort
 }
 
-# callers FILE GLOB NAMES: the stacks of all these events begin with these functions
+# callers FILE GLOB NAMES: the stacks of all these events begin with these functions, but for those
+# with a page that was being migrated
 callers()
 {
 	"$STACKONCE" script --full --no-header --event "$2" "$1" | awk -v max="$(echo "$3" | wc -w)" '
 		function done() { if (n > 0) print names; names = "" }
 		/^<user stack/ { next }
+		/^ => <memory not readable>$/ { n = 0; names = ""; next }
 		/^ => / {
 			sub(/\+0x.*/, "", $NF)
 			if (n++ < max)

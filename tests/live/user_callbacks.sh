@@ -11,9 +11,16 @@ cd "$work" || exit 1
 alarms=$(scale 500 60 1500)
 mkdir truth
 export PROBE_DIR="$work/truth"
+# Once the recording shows that the programs' tables are loaded, their stacks need no copy.
 cat >all <<END
-"$user/ucallbacks" 5 "$user/libucallbacks.so" && "$user/ucallbacks_s" 5 || exit 1
-sleep 0.5
+shown()
+{
+	"$STACKONCE" script --comm \$1 callbacks.stk 2>live.err | grep -q ' _start+'
+}
+until shown ucallbacks && shown ucallbacks_s; do
+	"$user/ucallbacks" 5 "$user/libucallbacks.so" && "$user/ucallbacks_s" 5 && sleep 0.5 ||
+		exit 1
+done
 "$user/ucallbacks" $alarms "$user/libucallbacks.so" || exit 1
 "$user/ucallbacks_s" $alarms || exit 1
 END

@@ -127,7 +127,8 @@ at_most "not in the recording" "$(number unseen)" $(($(number stacks) / 10))
 at_most "up to code without unwind information" "$(number no_cfi)" $(($(number stacks) / 10))
 at_most "where gdb failed" "$(number gdb_lost)" $(($(number stacks) / 10))
 # Where unwind information exists, 995 of 1000 stacks are complete; of fewer than 200, all.
-at_most incomplete "$(number incomplete)" $(($(number stacks) * 5 / 1000))
+want_complete "$(number stacks)" "$(number incomplete)" "$(number unreadable)" \
+	$(($(number stacks) * 5 / 1000))
 note "$(number stacks) stacks of$started: $(number same) equal, $(number cut) equal up to the" \
 	"maximum depth, $(number no_cfi) up to code without unwind information," \
 	"$(number gdb_lost) where gdb failed, $(number incomplete) incomplete, 0 wrong$early"

@@ -62,10 +62,13 @@ most getppid complete "call_getppid jit_moved work"
 most getuid complete "call_getuid jit_other work"
 # The dump is written at the end: names are right, but the tables come too late for most stacks.
 jit 0 late
-awk '/ getppid .* call_getppid jit_first/ || / getuid .* call_getuid jit_second/ { n += $1 }
-	END { exit n != 2 * '"$calls"' }' stacks || {
+awk -v least=$((calls - calls / 20)) '
+	/ getppid .*jit_second/ || / getuid .*jit_first/ { wrong = 1 }
+	/ getppid .* call_getppid jit_first/ { first += $1 }
+	/ getuid .* call_getuid jit_second/ { second += $1 }
+	END { exit wrong || first < least || second < least }' stacks || {
 	cat stacks
-	fail "code that was replaced has a wrong name"
+	fail "code that was replaced has a wrong name, or none"
 }
 "$STACKONCE" stacks --user jit.stk | grep -B 1 jit_first | grep -q call_getuid &&
 	fail "there is a stack that never was"

@@ -12,12 +12,17 @@ rounds=$(scale 100 15 300)
 mkdir truth musl
 export PROBE_DIR="$work/truth"
 left_out=
-# with PROGRAM WHAT FIRST-ARGS ARGS: runs the program, first with FIRST-ARGS and little work (see
-# user_truth.sh), later with ARGS.
+# with PROGRAM WHAT FIRST-ARGS ARGS: runs the program, first with FIRST-ARGS and little work until
+# its table is loaded (see user_truth.sh), later with ARGS.
 with()
 {
 	if [ -x "$user/$1" ]; then
-		echo "\"$user/$1\" $3 || exit 1" >>all
+		cat >>all <<-END
+			until "$STACKONCE" script --comm $1 langs.stk 2>live.err |
+				grep -q ' _start+\| runtime.goexit'; do
+				"$user/$1" $3 && sleep 0.5 || exit 1
+			done
+		END
 		echo "\"$user/$1\" $4 || exit 1" >>rest
 	else
 		left_out="$left_out, no $2"
@@ -32,10 +37,7 @@ for p in ut_musl ut_musl_s; do
 	with $p musl "musl 5 5 1 5" "musl $rounds 20 $(scale 3 1) 50"
 done
 [ -s all ] || skip "built with a C compiler only"
-{
-	echo "sleep 0.5"
-	cat rest
-} >>all
+cat rest >>all
 record -F "$(scale 999 199)" -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex \
 	-e sched:sched_switch -o langs.stk -- sh all
 want_user langs.stk

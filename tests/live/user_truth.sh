@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A program's futex address encodes the twenty functions of its call path: every frame of every
 # event is right, in system calls, context switches and timer samples, however the program was
-# compiled.  Each program first runs for a short time, because user_first.sh tests what happens
-# before its table is loaded.
+# compiled.  Each program first runs for short times until the recording shows that its table is
+# loaded, because user_first.sh tests what happens before.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 # shellcheck source=tests/live/lib_user.sh
@@ -12,22 +12,27 @@ cd "$work" || exit 1
 
 wakes=$(scale 1000 200 3000) waits=$(scale 100 30 300)
 burns=$(scale 20 4) walks=$(scale 10000 500 40000)
+programs=0
 for p in "$user"/ut_*; do
 	[ -f "$p" ] || continue
 	case $p in
 	*musl*) ;; # musl has no unwind tables: see user_langs.sh
 	*)
-		echo "\"$p\" . 5 5 1 5 || exit 1" >>all
+		programs=$((programs + 1))
+		cat >>all <<-END
+			until "$STACKONCE" script --comm ${p##*/} truth.stk 2>live.err |
+				grep -q ' _start+'; do
+				"$p" . 5 5 1 5 && sleep 0.5 || exit 1
+			done
+		END
 		echo "\"$p\" . $wakes $waits $burns $walks || exit 1" >>rest
 		;;
 	esac
 done
-programs=$(wc -l <all)
 # afterwards two programs at a time
 awk 'NR % 2' rest >odd
 awk 'NR % 2 == 0' rest >even
 cat >>all <<'END'
-sleep 0.5
 sh odd &
 sh even && wait $!
 END

@@ -42,7 +42,7 @@ struct fmt_string {
 
 static struct event events[MAX_ID];
 static struct sym *syms;
-static size_t nr_syms;
+static size_t nr_syms, nr_sorted;
 static struct fmt_string strings[4096];
 static size_t nr_strings;
 static uint64_t vmemmap_base;
@@ -113,18 +113,17 @@ static int load_kallsyms(void)
 	/* CONFIG_KALLSYMS_ALL: the kernel also resolves data addresses */
 	if (nr_data > 100)
 		text_end = UINT64_MAX;
+	/* The table is sorted up to the modules, which are not used. */
+	for (nr_sorted = 1; nr_sorted < nr_syms; nr_sorted++)
+		if (syms[nr_sorted].addr < syms[nr_sorted - 1].addr)
+			break;
 	return nr_syms && syms[nr_syms / 2].addr ? 0 : -EPERM;
 }
 
-/* Both tables are sorted up to the modules, which are not used. */
 static bool put_symbol(void *ctx, uint64_t addr, bool with_offset, struct strbuf *out)
 {
-	size_t lo = 0, hi = nr_syms, next;
+	size_t lo = 0, hi = nr_sorted, next;
 
-	for (next = 1; next < nr_syms; next++)
-		if (syms[next].addr < syms[next - 1].addr)
-			break;
-	hi = next;
 	if (addr < syms[0].addr || addr >= syms[hi - 1].addr) {
 		unsure |= addr >= 1ULL << 63;
 		return false;

@@ -208,6 +208,20 @@ static void climb(const struct kind *k, uint64_t way)
 		err(1, "run the program");
 }
 
+/* While the kernel migrates a page of the stack, only code that may sleep can read it. */
+static void climb_readable(const struct kind *k, uint64_t way, bool forget)
+{
+	for (int tries = 0; tries < 5; tries++) {
+		if (tries)
+			usleep(1000);
+		if (forget)
+			skel->bss->user_ctl.generation++;
+		climb(k, way);
+		if (skel->bss->last_end != STK_END_UNREADABLE)
+			break;
+	}
+}
+
 /* Walks the stack; one call in 32 again, with nothing remembered: the stack must be the same. */
 static uint64_t walk(const struct kind *k, uint64_t way, bool again)
 {
@@ -216,9 +230,7 @@ static uint64_t walk(const struct kind *k, uint64_t way, bool again)
 	int i;
 
 	for (i = 0; i <= again; i++) {
-		if (i)
-			skel->bss->user_ctl.generation++;
-		climb(k, way);
+		climb_readable(k, way, i);
 		if (skel->bss->last_end != STK_END_COMPLETE)
 			errx(1, "a stack ends with %u", skel->bss->last_end);
 		if (skel->bss->last_stack == WIRE_STACK_FULL ||

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # bombs.sh STACKONCE TRACE_BOMBS: recordings of a few KB that would take gigabytes or minutes.  Each
-# must be refused with a message about it, within 300 MB and 2 seconds of CPU time.
+# must be refused with a message about it, within the limits of limited.c.
 set -u
 so=$1
 make=$2
@@ -14,11 +14,7 @@ failed=0
 # run COMMAND FILE...: returns its exit code; its messages are in $dir/err
 run()
 {
-	(
-		ulimit -v 307200
-		ulimit -t 2
-		exec "$so" "$@"
-	) >/dev/null 2>"$dir/err"
+	"$LIMITED" "$so" "$@" >/dev/null 2>"$dir/err"
 }
 
 # refused COMMAND NAME: it exceeds the budget, with a message

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # extremes.sh STACKONCE EXTREMES: questions about recordings with very many groups, very long texts,
 # very deep stacks and very large numbers.  Each ends with the right answer or with a message,
-# within 300 MB and 2 seconds of CPU time.
+# within the limits of limited.c.
 set -u
 so=$(realpath "$1")
 make=$(realpath "$2")
@@ -24,11 +24,7 @@ check()
 	shift 2
 	is_left_out "$@" && return
 	rc=0
-	(
-		ulimit -v 307200
-		ulimit -t 2
-		exec "$so" "$@"
-	) >out 2>err </dev/null || rc=$?
+	"$LIMITED" "$so" "$@" >out 2>err </dev/null || rc=$?
 	if [ "$rc" -eq "$code" ] && cat out err | grep -qaE -e "$pattern"; then
 		echo "ok $*"
 		return

@@ -89,10 +89,8 @@ while read -r file; do
 			(
 				cd "$dir/work"
 				set -f
-				ulimit -v 307200
-				ulimit -t 2
 				# shellcheck disable=SC2086 # words
-				exec "$so" $command ${other:+"$other"} "$file"
+				exec "$LIMITED" "$so" $command ${other:+"$other"} "$file"
 			) 2>"$dir/err" </dev/null || rc=$?
 			echo "$rc" >"$dir/rc"
 		} | head -c 1000000 >"$dir/out"

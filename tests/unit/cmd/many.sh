@@ -25,8 +25,9 @@ hide_files()
 run()
 {
 	if [ "$1 $2" = "info --json" ]; then
-		"$stackonce" "$@" 2>&1 </dev/null | jq -S "del(.files, .file, .bytes,
+		"$stackonce" "$@" 2>messages </dev/null | jq -S "del(.files, .file, .bytes,
 			.bytes_per_event, .meta.uuid, .meta.continues)"
+		cat messages
 	else
 		"$stackonce" "$@" 2>&1 </dev/null
 	fi

@@ -80,9 +80,11 @@ class Screen:
         while self.process.poll() is None and time.monotonic() < end:
             self.read()
             time.sleep(0.05)
-        self.read()
         if self.process.poll() is None:
             self.process.kill()
+        # what it wrote last; a read returns one buffer of the terminal
+        while self.read() and time.monotonic() < end:
+            pass
         if self.process.wait() != code:
             fail(f"{what}: exit {self.process.returncode}: {self.plain()[-900:]!r}")
 

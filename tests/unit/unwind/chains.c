@@ -26,7 +26,6 @@
 
 #define MAX_FRAMES 128
 #define MAX_STACKS 64
-#define MAX_TRIES 500 /* a hundredth of a second each */
 #define STACK_TEXT 8192
 
 static char *chains;
@@ -184,7 +183,7 @@ static void sleeping_threads(void **state)
 
 	process__start(&p, program);
 	assert_int_equal(ptrace(PTRACE_DETACH, p.pid, NULL, NULL), 0);
-	for (tries = 0; tries < MAX_TRIES; tries++, nr = now) {
+	for (tries = 0;; tries++, nr = now) {
 		nap();
 		now = each_thread(&p, NULL);
 		if (now > 0 && now == nr && tries > 20)

@@ -144,6 +144,7 @@ static void print_look(const struct look *l, enum verdict v)
 int check_gdb(int argc, char **argv)
 {
 	unsigned long count[NR_VERDICTS] = { 0 }, frames = 0, unseen = 0, printed = 0;
+	unsigned long unreadable = 0; /* of the incomplete ones */
 	struct recview r;
 	struct recview_event e;
 
@@ -166,11 +167,13 @@ int check_gdb(int argc, char **argv)
 		}
 		v = l->none ? INCOMPLETE : compare(l, &same);
 		count[v]++;
+		unreadable += v == INCOMPLETE && !l->none && l->end == STK_END_UNREADABLE;
 		frames += same;
 		if (v != SAME && printed++ < 8)
 			print_look(l, v);
 	}
-	printf("stacks %zu\nunseen %lu\nframes %lu\n", nr_looks, unseen, frames);
+	printf("stacks %zu\nunseen %lu\nframes %lu\nunreadable %lu\n", nr_looks, unseen, frames,
+	       unreadable);
 	for (int v = 0; v < NR_VERDICTS; v++)
 		printf("%s %lu\n", verdicts[v], count[v]);
 	recview__close(&r);
