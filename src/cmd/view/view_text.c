@@ -92,8 +92,6 @@ void view_text__put_names(struct strbuf *b, const struct user_names *names)
 		put_option(b, "--debug-dir", names->debug_dirs[i]);
 	if (names->debuginfod)
 		strbuf__puts(b, " --debuginfod");
-	if (names->no_symbols)
-		strbuf__puts(b, " --no-symbols");
 	if (names->no_demangle)
 		strbuf__puts(b, " --no-demangle");
 }

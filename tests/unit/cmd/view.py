@@ -221,7 +221,7 @@ with tempfile.TemporaryDirectory() as directory:
     check("selection", True, head["selection"].startswith("--time 1") and head["selection"].endswith(
         "-e 'sched:sched_switch,a'\\''b c' --pid 3-5,7 --comm x"))
     check("command", "stackonce export perfetto -e 'sched:sched_switch,a'\\''b c' --pid 3-5,7 "
-          "--comm x --sysroot '/a b' --debug-dir /d --no-symbols --no-demangle "
+          "--comm x --sysroot '/a b' --debug-dir /d --no-demangle "
           "demo.stk -o trace.pftrace", head["command"])
     check("command with times", head["command"].replace("perfetto", "perfetto " + re.search(
         r"--time \S+", head["selection"]).group()), head["command_all"])
