@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* A clock of clock_gettime(2) in ns. */
+/* A clock of clock_gettime(2) in ns, and its times in us. */
 #ifndef CLOCK_H
 #define CLOCK_H
 
@@ -7,6 +7,12 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000ull
+
+/* Rounded, as ftrace prints times. */
+static inline uint64_t ns_to_us(uint64_t ns)
+{
+	return ns / 1000 + (ns % 1000 >= 500);
+}
 
 static inline uint64_t clock_ns(clockid_t clock)
 {

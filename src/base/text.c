@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "clock.h"
 
 struct text text__number(uint64_t v)
 {
@@ -50,7 +51,7 @@ struct text text__ns(unsigned __int128 ns)
 
 struct text text__time(uint64_t ns)
 {
-	uint64_t us = ns / 1000 + (ns % 1000 >= 500);
+	uint64_t us = ns_to_us(ns);
 	struct text t;
 
 	snprintf(t.s, sizeof(t.s), "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);

@@ -2,8 +2,7 @@
 /*
  * replay WAYS DIR: runs a fuzz target, in the build for users, on each file of a corpus, with the
  * first WAYS values of the byte that selects how the input is used (recordings.h).  Each run is a
- * process of its own that gets 300 MB and 2 seconds of CPU time.  Only time in user mode counts:
- * system time includes BPF programs of other recorders that run at the events of this process.
+ * process of its own, within the limits of limits.h.
  */
 #include <dirent.h>
 #include <err.h>
@@ -12,44 +11,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../limits.h"
 #include "cleanup.h"
 #include "recordings.h"
 #include "slurp.h"
-
-#define MEMORY (300ull << 20)
-#define SECONDS 2
-#define SYSTEM_SECONDS 10 /* for a hang */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Not every target has one. */
 int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 
-static void limit(int resource, rlim_t value)
-{
-	const struct rlimit l = { value, value };
-
-	if (setrlimit(resource, &l))
-		err(2, "setrlimit");
-}
-
 static void run(uint8_t *data, size_t size)
 {
-	const struct itimerval user_time = { .it_value.tv_sec = SECONDS };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
 	    dup2(null, STDERR_FILENO) < 0)
 		err(2, "/dev/null");
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_AS, MEMORY);
-	limit(RLIMIT_CPU, SECONDS + SYSTEM_SECONDS);
-	if (setitimer(ITIMER_VIRTUAL, &user_time, NULL))
-		err(2, "setitimer");
+	limit_all();
 	LLVMFuzzerTestOneInput(data, size);
 	_exit(0);
 }

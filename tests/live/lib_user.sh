@@ -12,6 +12,14 @@ pages_moved()
 }
 moved_before=$(pages_moved)
 
+# has_cut FILE: pages were moved since moved_before, and a user stack ends at memory that could not
+# be read, as a page is while the kernel migrates it.
+has_cut()
+{
+	[ "$(pages_moved)" -gt "$moved_before" ] &&
+		info_true "$1" '.user_stacks.ends.unreadable > 0'
+}
+
 # need_user PROGRAM PACKAGE: skips the test unless PROGRAM was built, which needs PACKAGE.
 need_user()
 {

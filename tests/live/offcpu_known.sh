@@ -133,14 +133,6 @@ compare_perf()
 	[ "$(wc -l <compared)" -ge 2 ]
 }
 
-# has_cut: pages were moved during the recording, and a user stack ends at memory that could not be
-# read, as a page is while the kernel migrates it.
-has_cut()
-{
-	[ "$(pages_moved)" -gt "$moved_before" ] &&
-		info_true off.stk '.user_stacks.ends.unreadable > 0'
-}
-
 # differs MORE
 differs()
 {
@@ -190,7 +182,7 @@ for _ in 1 2 3 4 5 6; do
 	elif grep ': stacks end ' wrong | grep -qv ' end unreadable$'; then
 		differs
 	elif grep -qv -e ' ns, [0-9.]* %$' -e ': woken by \[.*null' -e ' times, too few$' \
-		wrong && ! has_cut; then
+		wrong && ! has_cut off.stk; then
 		differs
 	else
 		why=$(head -n 1 wrong)

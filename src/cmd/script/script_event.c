@@ -12,6 +12,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "clock.h"
 #include "event_flags.h"
 #include "log.h"
 #include "ui/frames.h"
@@ -208,7 +209,7 @@ void script__time(const struct script *s, struct strbuf *b, uint64_t ts, int wid
 		put_padded(b, ts % 1000000000, 9, '0');
 		return;
 	}
-	us = ts / 1000 + (ts % 1000 >= 500);
+	us = ns_to_us(ts);
 	put_padded(b, us / 1000000, width, ' ');
 	strbuf__putc(b, '.');
 	put_padded(b, us % 1000000, 6, '0');

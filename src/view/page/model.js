@@ -154,7 +154,8 @@ export class Model {
 
 	taskName(task) {
 		const { tasks, head } = this.data, comm = this.string(tasks.comm[task]);
-		const host = head.hosts?.length > 1 && !this.isMerged(task) ? `${head.hosts[tasks.host[task]]}: ` : '';
+		const host = head.hosts?.length > 1 && !this.isMerged(task)
+			? `${head.hosts[tasks.host[task]]}: ` : '';
 		return tasks.tid[task] || comm === '<idle>' ? `${host}${comm} ${tasks.tid[task]}`
 			: `${host}${comm}`;
 	}

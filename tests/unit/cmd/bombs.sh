@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # bombs.sh STACKONCE TRACE_BOMBS: recordings of a few KB that would take gigabytes or minutes.  Each
-# must be refused with a message about it, within the limits of limited.c.
+# must be refused with a message about it, within the limits of limits.h.
 set -u
 so=$1
 make=$2

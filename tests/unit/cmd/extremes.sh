@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # extremes.sh STACKONCE EXTREMES: questions about recordings with very many groups, very long texts,
 # very deep stacks and very large numbers.  Each ends with the right answer or with a message,
-# within the limits of limited.c.
+# within the limits of limits.h.
 set -u
 so=$(realpath "$1")
 make=$(realpath "$2")

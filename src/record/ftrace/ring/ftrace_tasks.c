@@ -65,7 +65,7 @@ struct ftrace_tasks {
 	struct cpu *reading; /* whose pages are being read */
 	uint64_t lost_since, lost_until; /* changes of tasks are missing; since UINT64_MAX: none */
 	uint64_t scanned; /* when /proc was read the last time */
-	bool any_lost, warned;
+	bool any_lost;
 	unsigned int nr_cpus;
 	int epoll_fd;
 	struct task_event newtask, rename, exec;
@@ -124,6 +124,8 @@ static void note_loss(struct ftrace_tasks *t, uint64_t first)
 {
 	t->lost_since = MIN(t->lost_since, t->reading->until);
 	t->lost_until = MAX(t->lost_until, first);
+	if (!t->any_lost)
+		log_warn("changes of tasks were lost: those that ended meanwhile are named <...>");
 	t->any_lost = true;
 }
 
@@ -385,9 +387,6 @@ static int read_again(struct ftrace_tasks *t, uint64_t now)
 	size_t i;
 	int err;
 
-	if (!t->warned)
-		log_warn("changes of tasks were lost: those that ended meanwhile are named <...>");
-	t->warned = true;
 	for (i = 0; i < t->nr; i++)
 		t->entries[i].exists = false;
 	err = read_tasks(t, now);
