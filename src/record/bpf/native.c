@@ -14,6 +14,7 @@
 #include "record/kernel/native_code.h"
 #include "record/kernel/native_masks.h"
 #include "record/kernel/native_pages.h"
+#include "record/kernel/native_probe.h"
 #include "record/kernel/native_rows.h"
 #include "record/kernel/tracefs.h"
 #include "record/select/rec_event.h"
@@ -43,8 +44,16 @@ static bool knows_levels(const struct programs *p)
 	return p->skel->rodata->percpu_preempt_count && p->skel->rodata->percpu_prog_active;
 }
 
+/* Whether records of system calls can be filled at one end, looked up when an event needs it. */
+struct call_check {
+	bool known;
+	int err;
+	char why[NATIVE_WHY];
+};
+
 struct kernel {
 	struct btf *btf;
+	struct call_check calls[2]; /* entries, exits */
 	/* The first struct page, looked up when the first event needs it. */
 	bool pages_known;
 	int pages_err;
@@ -84,39 +93,49 @@ static int make(const struct rec_event *e, struct kernel *k, struct native_code 
 	return err == -EOPNOTSUPP || err == -ENOENT ? 0 : err;
 }
 
-static bool has_field(const struct ev_format *fmt, const char *name, unsigned int offset,
-		      unsigned int size)
+/* Their records are filled by C code, see src/bpf/native.bpf.h. */
+static enum native_kind kind_of_call(const struct rec_event *e)
 {
-	const struct ev_field *f = ev_format__find(fmt, name);
-
-	return f && f->offset == offset && f->size == size;
+	if (e->kind == STK_KIND_SYSCALL)
+		return NATIVE_CALL;
+	if (e->kind != STK_KIND_TRACEPOINT || strcmp(e->system, "raw_syscalls"))
+		return NATIVE_NONE;
+	return !strcmp(e->name, "sys_enter") ? NATIVE_SYS_ENTER :
+	       !strcmp(e->name, "sys_exit")  ? NATIVE_SYS_EXIT :
+					       NATIVE_NONE;
 }
 
-/* Their records are filled by C code, see src/bpf/native.bpf.h. */
-static enum native_kind kind_of_raw_syscall(const struct rec_event *e)
+/* Whether it can fill these on the running kernel, which is looked up once for each end. */
+static int fits_call(const struct rec_event *e, enum native_kind kind, struct kernel *k,
+		     bool *ret_fits)
 {
-	if (strcmp(e->system, "raw_syscalls") || !has_field(e->fmt, "id", 8, 8))
-		return NATIVE_NONE;
-	if (!strcmp(e->name, "sys_enter") && has_field(e->fmt, "args", 16, 48))
-		return NATIVE_SYS_ENTER;
-	if (!strcmp(e->name, "sys_exit") && has_field(e->fmt, "ret", 16, 8))
-		return NATIVE_SYS_EXIT;
-	return NATIVE_NONE;
+	bool is_exit = kind == NATIVE_SYS_EXIT || e->syscall_exit;
+	struct call_check *c = &k->calls[is_exit];
+
+	if (!c->known)
+		c->err = native_probe__call(is_exit, k->btf, c->why);
+	c->known = true;
+	if (c->err)
+		log_debug("the kernel fills the records of %s:%s: %s: %s", e->system, e->name,
+			  native_rows__call(is_exit)->event, *c->why ? c->why : strerror(-c->err));
+	*ret_fits = !c->err;
+	return c->err == -ENOMEM ? c->err : 0;
 }
 
 /* native: whether events are native that can be. */
 static int choose(const struct rec_event *e, struct kernel *k, bool native,
 		  struct native_front *ret_front)
 {
+	enum native_kind call = kind_of_call(e);
+	bool fits = false;
 	int err;
 
-	if (e->kind == STK_KIND_SYSCALL && native)
-		ret_front->kind = NATIVE_CALL;
+	if (call) {
+		err = native ? fits_call(e, call, k, &fits) : 0;
+		ret_front->kind = fits ? call : NATIVE_NONE;
+		return err;
+	}
 	if (e->kind != STK_KIND_TRACEPOINT)
-		return 0;
-	if (native)
-		ret_front->kind = kind_of_raw_syscall(e);
-	if (ret_front->kind)
 		return 0;
 	err = make(e, k, &ret_front->code);
 	if (ret_front->code.nr)

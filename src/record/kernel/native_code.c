@@ -184,6 +184,47 @@ int native_code__make(const char *system, const char *event, const struct ev_for
 	return err;
 }
 
+/* The fields have exactly these names and places. */
+static int check_call_fields(struct native_maker *m, const struct ev_format *fmt, bool is_exit)
+{
+	const struct {
+		const char *name;
+		uint32_t offset, size;
+	} want[] = {
+		{ "id", 8, 8 },
+		{ is_exit ? "ret" : "args", 16, is_exit ? 8 : 48 },
+	};
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < ev_format__nr_fields(fmt); i++) {
+		const struct ev_field *f = ev_format__field(fmt, i);
+
+		if (f->is_common)
+			continue;
+		if (nr == ARRAY_SIZE(want) || strcmp(f->name, want[nr].name))
+			return native_refuse(m, f, "the field is unknown");
+		if (f->offset != want[nr].offset || f->size != want[nr].size)
+			return native_refuse(m, f, "%s of %u bytes cannot be at offset %u", f->type,
+					     f->size, f->offset);
+		nr++;
+	}
+	return nr == ARRAY_SIZE(want) ? 0 : native_refuse(m, NULL, "it lacks fields");
+}
+
+int native_code__check_call(bool is_exit, const struct ev_format *fmt, const char *text,
+			    const struct btf *btf, char ret_why[NATIVE_WHY])
+{
+	struct native_code code = { 0 };
+	struct native_maker m = { .btf = btf, .code = &code, .why = ret_why };
+	int err;
+
+	ret_why[0] = '\0';
+	err = choose_row(&m, native_rows__call(is_exit), 1);
+	if (!err)
+		err = check_text(&m, text);
+	return err ?: check_call_fields(&m, fmt, is_exit);
+}
+
 void native_code__set_pages(struct native_code *code, uint64_t address)
 {
 	struct bpf_insn *insn = &code->insns[code->pages_at];

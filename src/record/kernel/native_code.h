@@ -52,6 +52,14 @@ int native_code__make(const char *system, const char *event, const struct ev_for
 		      struct native_code *ret_code, char ret_why[NATIVE_WHY]);
 
 /*
+ * Checks raw_syscalls:sys_enter or sys_exit, whose records C code fills (src/bpf/native.bpf.h), as
+ * it fills those of all system calls' events from the same arguments.  -EOPNOTSUPP and ret_why as
+ * above.
+ */
+int native_code__check_call(bool is_exit, const struct ev_format *fmt, const char *text,
+			    const struct btf *btf, char ret_why[NATIVE_WHY]);
+
+/*
  * Sets the address of the struct page of page 0, as native_pages__find() finds it, in code that
  * needs it.
  */

@@ -3,7 +3,16 @@
 #ifndef RECORD_NATIVE_PROBE_H
 #define RECORD_NATIVE_PROBE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "native_code.h"
+
+/*
+ * native_code__check_call() with the format that this kernel has.  Another negative errno than
+ * -EOPNOTSUPP, such as -ENOENT: the format cannot be read; ret_why is then empty.
+ */
+int native_probe__call(bool is_exit, const struct btf *btf, char ret_why[NATIVE_WHY]);
 
 /*
  * Returns 0 if programs can fill the records of all events in the rows that this kernel has, and

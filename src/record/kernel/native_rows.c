@@ -242,6 +242,18 @@ static const struct native_event events[] = {
 	EVENT("timer", "timer_expire_exit", TIMER, timer_fields, TEXTS(0xa5e0843cae6e4cf4)),
 };
 
+#define CALL_ARGS "struct pt_regs *, long int"
+
+static const struct native_event calls[] = {
+	EVENT("raw_syscalls", "sys_enter", CALL_ARGS, NULL, TEXTS(0x7af6eaa30c64b588)),
+	EVENT("raw_syscalls", "sys_exit", CALL_ARGS, NULL, TEXTS(0x143a4b4b642a76fc)),
+};
+
+const struct native_event *native_rows__call(bool is_exit)
+{
+	return &calls[is_exit];
+}
+
 const struct native_event *native_rows__get(size_t i)
 {
 	return i < ARRAY_SIZE(events) ? &events[i] : NULL;

@@ -54,6 +54,12 @@ const struct native_event *native_rows__get(size_t i);
 /* The rows of this event, ret_nr of them; NULL: it has none. */
 const struct native_event *native_rows__find(const char *system, const char *event, size_t *ret_nr);
 
+/*
+ * The row of raw_syscalls:sys_enter or sys_exit, without fields: C code fills these, see
+ * native_code__check_call().
+ */
+const struct native_event *native_rows__call(bool is_exit);
+
 /* The row of a field; NULL: it has none. */
 const struct native_field *native_event__field(const struct native_event *e, const char *field);
 

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <bpf/btf.h>
 
-#include "../common_fields.h"
+#include "call_formats.h"
 #include "cleanup.h"
 #include "events/format.h"
 #include "native_machine.h"
@@ -52,23 +52,32 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The format of an event with a part of it replaced; NULL: nothing is. */
+/* The text with a part of it replaced; NULL: nothing is. */
+static char *text_with(const char *start, const char *end, const char *part, const char *by)
+{
+	const char *at = part ? strstr(start, part) : start;
+	struct strbuf text = { 0 };
+
+	assert_true(at && at < end);
+	strbuf__add(&text, start, (size_t)(at - start));
+	strbuf__puts(&text, by ?: "");
+	at += part ? strlen(part) : 0;
+	strbuf__add(&text, at, (size_t)(end - at));
+	strbuf__add(&text, "\n", 2);
+	assert_false(strbuf__failed(&text));
+	return text.s;
+}
+
+/* The same for the format of an event. */
 static char *format_with(const char *event, const char *part, const char *by)
 {
 	char name[64];
-	const char *start, *end, *at;
-	char *text;
+	const char *start;
 
 	snprintf(name, sizeof(name), "name: %s\n", event);
 	start = strstr(formats, name);
 	assert_non_null(start);
-	end = strstr(start, "\n\nsystem: ") ?: start + strlen(start);
-	at = part ? strstr(start, part) : start;
-	assert_true(at && at < end);
-	assert_true(asprintf(&text, "%.*s%s%.*s\n", (int)(at - start), start, by ?: "",
-			     (int)(end - at - (part ? strlen(part) : 0)),
-			     at + (part ? strlen(part) : 0)) > 0);
-	return text;
+	return text_with(start, strstr(start, "\n\nsystem: ") ?: start + strlen(start), part, by);
 }
 
 static int make(const char *system, const char *event, const char *text, const struct btf *btf,
@@ -325,6 +334,91 @@ static void others(void **state)
 	btf__free(btf);
 }
 
+/* ---- system calls ---------------------------------------------------------------------------- */
+
+static int check_call(bool is_exit, const char *part, const char *by, const struct btf *btf,
+		      char why[NATIVE_WHY])
+{
+	const char *format = is_exit ? EXIT_FORMAT : ENTRY_FORMAT;
+	_cleanup_free_ char *text = text_with(format, format + strlen(format), part, by);
+	struct ev_format *fmt;
+	int err;
+
+	assert_int_equal(ev_format__parse(text, strlen(text), &fmt), 0);
+	err = native_code__check_call(is_exit, fmt, text, btf, why);
+	ev_format__free(fmt);
+	return err;
+}
+
+static void calls(void **state)
+{
+	static const struct {
+		bool is_exit;
+		const char *part, *by, *why;
+	} rows[] = {
+		{ false, "NR %ld", "NR %lu", "its print fmt is unknown (0x2a50c28a3f97cec9)" },
+		{ true, "NR %ld = ", "NR %ld: ", "its print fmt is unknown (0xb7f437857a8bc0d)" },
+		{ true, "print fmt: ", "print fmt:", "its print fmt is unknown (0)" },
+		{ false, "long id", "long nr", "nr: the field is unknown" },
+		{ false, FIELD("long id", 8, 8), FIELD("int id", 8, 4),
+		  "id: int of 4 bytes cannot be at offset 8" },
+		{ false, FIELD("long id", 8, 8),
+		  FIELD("int more", 8, 4) "\tsigned:1;\n\t" FIELD("int id", 12, 4),
+		  "more: the field is unknown" },
+		{ false, FIELD("unsigned long args[6]", 16, 48),
+		  FIELD("unsigned long args[5]", 16, 40),
+		  "args: unsigned long[5] of 40 bytes cannot be at offset 16" },
+		{ false, FIELD("unsigned long args[6]", 16, 48),
+		  FIELD("unsigned long args[6]", 24, 48),
+		  "args: unsigned long[6] of 48 bytes cannot be at offset 24" },
+		{ false, FIELD("unsigned long args[6]", 16, 48),
+		  FIELD("unsigned long args[6]", 16, 48) "\tsigned:0;\n\t" FIELD("u32 ip", 64, 4),
+		  "ip: the field is unknown" },
+		{ true, "\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n", "",
+		  "it lacks fields" },
+		{ true, FIELD("long ret", 16, 8), FIELD("int ret", 16, 4),
+		  "ret: int of 4 bytes cannot be at offset 16" },
+	};
+	char why[NATIVE_WHY];
+
+	assert_int_equal(check_call(false, NULL, NULL, kernel_types, why), 0);
+	assert_int_equal(check_call(true, NULL, NULL, kernel_types, why), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(check_call(rows[i].is_exit, rows[i].part, rows[i].by, kernel_types,
+					    why),
+				 -EOPNOTSUPP);
+		assert_string_equal(why, rows[i].why);
+	}
+}
+
+static void call_prototypes(void **state)
+{
+	struct btf *btf = btf__new_empty();
+	int regs = btf__add_ptr(btf, btf__add_struct(btf, "pt_regs", 168));
+	int task = btf__add_ptr(btf, btf__add_struct(btf, "task_struct", 4096));
+	int wide = btf__add_int(btf, "long int", 8, BTF_INT_SIGNED);
+	int number = btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
+	char why[NATIVE_WHY];
+
+	assert_int_equal(check_call(false, NULL, NULL, btf, why), -EOPNOTSUPP);
+	assert_string_equal(why, "the kernel's types do not describe its arguments");
+	types_with("sys_enter", btf, (int[]){ regs, number }, 2);
+	assert_int_equal(check_call(false, NULL, NULL, btf, why), -EOPNOTSUPP);
+	assert_string_equal(why, "its arguments (struct pt_regs *, int) are unknown");
+	types_with("sys_exit", btf, (int[]){ task, regs, wide }, 3);
+	assert_int_equal(check_call(true, NULL, NULL, btf, why), -EOPNOTSUPP);
+	assert_string_equal(
+		why,
+		"its arguments (struct task_struct *, struct pt_regs *, long int) are unknown");
+	btf__free(btf);
+	btf = btf__new_empty();
+	regs = btf__add_ptr(btf, btf__add_struct(btf, "pt_regs", 168));
+	wide = btf__add_int(btf, "long int", 8, BTF_INT_SIGNED);
+	types_with("sys_exit", btf, (int[]){ regs, wide }, 2);
+	assert_int_equal(check_call(true, NULL, NULL, btf, why), 0);
+	btf__free(btf);
+}
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static uint8_t object[1 << 16];
@@ -524,12 +618,13 @@ static void random_formats(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields),     cmocka_unit_test(bounds),
-		cmocka_unit_test(texts),      cmocka_unit_test(unknown),
-		cmocka_unit_test(prototypes), cmocka_unit_test(members),
-		cmocka_unit_test(others),     cmocka_unit_test(states),
-		cmocka_unit_test(names),      cmocka_unit_test(holes),
-		cmocka_unit_test(pages),      cmocka_unit_test(random_formats),
+		cmocka_unit_test(fields),	   cmocka_unit_test(bounds),
+		cmocka_unit_test(texts),	   cmocka_unit_test(unknown),
+		cmocka_unit_test(prototypes),	   cmocka_unit_test(members),
+		cmocka_unit_test(others),	   cmocka_unit_test(calls),
+		cmocka_unit_test(call_prototypes), cmocka_unit_test(states),
+		cmocka_unit_test(names),	   cmocka_unit_test(holes),
+		cmocka_unit_test(pages),	   cmocka_unit_test(random_formats),
 	};
 
 	directory = argv[1];

@@ -226,6 +226,15 @@ static const struct btf_type *prototype(const char *event, int *ret_typedef)
 	return *ret_typedef < 0 ? NULL : btf__type_by_id(from, plain((uint32_t)*ret_typedef));
 }
 
+/* Formats of system calls are in call_formats.h. */
+static void copy_call(bool is_exit)
+{
+	int id;
+
+	if (prototype(native_rows__call(is_exit)->event, &id))
+		copy((uint32_t)id);
+}
+
 static void mark_event(const struct native_event *e)
 {
 	int id;
@@ -320,6 +329,8 @@ int main(int argc, char **argv)
 			copy((uint32_t)id);
 		write_format(e, argv[2], formats);
 	}
+	copy_call(false);
+	copy_call(true);
 	raw = btf__raw_data(to, &size);
 	types = create(argv[3], "btf");
 	if (!raw || fwrite(raw, 1, size, types) != size || fclose(types) || fclose(formats))
