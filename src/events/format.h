@@ -145,7 +145,8 @@ struct ev_syscall_string {
 
 /*
  * Returns the format of a system call (sys_enter_NAME) with a field "__data_loc char[] __ARG_val"
- * added for every argument that is a string (for argv: several strings, each with its NUL).
+ * added for every argument that is a string (for argv: several strings, each with its NUL), and
+ * without such fields that newer kernels have themselves, which only their own records fill.
  * Records in that format print such an argument as "the string" or ["the", "strings"]; if the data
  * is empty, as the address.  Other formats are returned unchanged with *ret_nr 0.  ret_text is
  * malloced and NUL-terminated; the outputs are untouched on failure.
@@ -153,6 +154,12 @@ struct ev_syscall_string {
 int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 			    struct ev_syscall_string ret_strings[EV_SYSCALL_ARGS],
 			    unsigned int *ret_nr);
+
+/*
+ * Whether a record of raw_syscalls:sys_enter or sys_exit has the fields of this call's event
+ * (sys_enter_NAME or sys_exit_NAME): the number, then its arguments or its result in 8 bytes each.
+ */
+bool ev_format__fits_syscall(const struct ev_format *f);
 
 /* Whether it is a field added for an argv: several strings, each with its NUL. */
 bool ev_format__is_argv(const struct ev_format *f, const struct ev_field *field);

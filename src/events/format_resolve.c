@@ -159,7 +159,7 @@ static unsigned int find_strings(const struct ev_format *f, struct ev_syscall_st
 		    fd->kind != EV_FIELD_INT || fd->size != 8)
 			continue;
 		argv = is_argv_arg(fd);
-		if ((argv || is_string_arg(f, fd)) && !ev_format__companion(f, fd)) {
+		if (argv || is_string_arg(f, fd)) {
 			strings[nr].arg = arg;
 			strings[nr].is_argv = argv;
 			strings[nr].offset = offset;
@@ -176,31 +176,76 @@ static void ev_format__freep(struct ev_format **f)
 	ev_format__free(*f);
 }
 
+/*
+ * Leaves out the fields for what arguments point to, which newer kernels have in their own records
+ * of some calls.
+ */
+static void add_without_strings(struct strbuf *b, const char *text, const char *end)
+{
+	static const char mark[] = "\tfield:__data_loc ";
+	const char *next;
+
+	for (; text < end; text = next) {
+		next = memchr(text, '\n', end - text);
+		next = next ? next + 1 : end;
+		if ((size_t)(next - text) < strlen(mark) || memcmp(text, mark, strlen(mark)))
+			strbuf__add(b, text, next - text);
+	}
+}
+
+bool ev_format__fits_syscall(const struct ev_format *f)
+{
+	bool is_exit = !strncmp(ev_format__name(f), "sys_exit_", 9);
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < ev_format__nr_fields(f); i++) {
+		const struct ev_field *fd = ev_format__field(f, i);
+
+		if (fd->is_common || fd->kind == EV_FIELD_DATA_LOC)
+			continue;
+		if (fd->kind != EV_FIELD_INT || fd->offset != 8 + 8 * nr ||
+		    fd->size != (nr ? 8 : 4))
+			return false;
+		nr++;
+	}
+	return is_exit ? nr == 2 : nr >= 1 && nr <= 1 + EV_SYSCALL_ARGS;
+}
+
 int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 			    struct ev_syscall_string ret_strings[EV_SYSCALL_ARGS],
 			    unsigned int *ret_nr)
 {
-	static const char mark[] = "\n\nprint fmt:";
-	const char *end = memmem(text, len, mark, strlen(mark));
+	static const char entry[] = "name: sys_enter_", mark[] = "\n\nprint fmt:";
+	bool is_entry = len >= strlen(entry) && !memcmp(text, entry, strlen(entry));
+	const char *rest = memmem(text, len, mark, strlen(mark)), *end = text + len;
 	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
 	_cleanup_(ev_format__freep) struct ev_format *f = NULL;
 	_cleanup_(strbuf__free) struct strbuf b = { 0 };
 	unsigned int nr = 0;
+	size_t fields;
 	int err;
 
-	err = ev_format__parse(text, len, &f);
+	rest = rest ? rest + 1 : end;
+	if (is_entry)
+		add_without_strings(&b, text, rest);
+	else
+		strbuf__add(&b, text, rest - text);
+	fields = b.len;
+	strbuf__add(&b, rest, end - rest);
+	if (strbuf__failed(&b))
+		return log_err(-ENOMEM, "event format");
+	err = ev_format__parse(b.s, b.len, &f);
 	if (err)
 		return err;
-	if (end && !strncmp(ev_format__name(f), "sys_enter_", 10))
+	if (is_entry && rest < end)
 		nr = find_strings(f, strings);
-	end = end ? end + 1 : text + len;
-	strbuf__add(&b, text, end - text);
+	b.len = fields;
 	for (unsigned int i = 0; i < nr; i++)
 		strbuf__printf(&b,
 			       "\tfield:__data_loc char[] __%s_val;\toffset:%u;\tsize:4;"
 			       "\tsigned:0;\n",
 			       ev_format__field(f, strings[i].field)->name, strings[i].offset);
-	strbuf__add(&b, end, text + len - end);
+	strbuf__add(&b, rest, end - rest);
 	strbuf__putc(&b, '\0');
 	if (strbuf__failed(&b))
 		return log_err(-ENOMEM, "event format");
