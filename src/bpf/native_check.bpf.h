@@ -83,7 +83,7 @@ int check_kernel(void *ctx)
 	struct native_check_entry *e = native_check_entry();
 	u64 serial;
 
-	if (!n || !e)
+	if (!n || !e || !armed())
 		return 1;
 	*(volatile u64 *)&e->serial = 0;
 	barrier();

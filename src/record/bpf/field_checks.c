@@ -12,7 +12,6 @@
 #include <bpf/libbpf.h>
 
 #include "cleanup.h"
-#include "clock.h"
 #include "log.h"
 #include "old_way.h"
 #include "programs_priv.h"
@@ -35,7 +34,6 @@
  */
 #define WINDOW_NS (5 * MS_NS)
 #define WINDOW_PART 1000
-#define WINDOW_FIRST_NS (30 * SECOND_NS)
 
 _Static_assert((int)STK_C_FIELDS_CHANGED == (int)STK_C_FIELDS_AGREED + (int)NATIVE_CHANGED &&
 		       (int)STK_C_FIELDS_DIFFERED ==
@@ -70,7 +68,7 @@ struct field_checks {
 	struct progress *events; /* by event */
 	struct check *window; /* what is compared in the present window, or NULL */
 	unsigned int next; /* whose the next window is */
-	uint64_t opened, until, next_at; /* of windows */
+	uint64_t first, opened, until, next_at; /* of windows; first: after the start */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t stopped;
@@ -244,7 +242,7 @@ static uint64_t look_at_window(struct field_checks *c)
 	} else if (!c->window && now >= c->next_at) {
 		open_window(c);
 		if (!c->window)
-			c->next_at = now + WINDOW_FIRST_NS;
+			c->next_at = now + c->first;
 	}
 	return c->window ? c->until : c->next_at;
 }
@@ -274,7 +272,7 @@ static void *run(void *arg)
 	bool any;
 
 	prctl(PR_SET_NAME, "stackonce-check");
-	c->next_at = clock_ns(CLOCK_MONOTONIC) + WINDOW_FIRST_NS;
+	c->next_at = clock_ns(CLOCK_MONOTONIC) + c->first;
 	do {
 		any = false;
 		for (i = 0; i < c->nr; i++)
@@ -286,13 +284,14 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int field_checks__start(struct field_checks *c)
+int field_checks__start(struct field_checks *c, uint64_t first_window_ns)
 {
 	int err;
 
 	if (!c)
 		return 0;
 	c->stop = false;
+	c->first = first_window_ns;
 	err = thread__start(&c->thread, run, c);
 	if (err)
 		return log_err(err, "start the thread that checks records");

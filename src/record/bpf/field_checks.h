@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "clock.h"
+
 struct field_checks;
 struct programs;
 struct programs_unverified;
@@ -19,8 +21,13 @@ struct strbuf;
  * an error nothing is attached.
  */
 int field_checks__new(struct programs *p, struct field_checks **ret_checks);
-/* Starts the thread that ends checks, begins others, and acts on differences.  All accept NULL. */
-int field_checks__start(struct field_checks *c);
+/* When the first window begins: so long after the start. */
+#define FIELD_CHECKS_FIRST_NS (30 * SECOND_NS)
+/*
+ * Starts the thread that ends checks, begins others in short windows, and acts on differences.  All
+ * functions accept NULL.
+ */
+int field_checks__start(struct field_checks *c, uint64_t first_window_ns);
 /*
  * Ends the thread, after what it is doing at present: detaching a program takes some grace periods.
  * Checks stay attached.

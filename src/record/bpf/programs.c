@@ -569,7 +569,7 @@ int programs__arm(struct programs *p)
 	__atomic_store_n(&p->skel->bss->ctl.armed, 1, __ATOMIC_SEQ_CST);
 	if (p->samples)
 		samples__start(p->samples);
-	return field_checks__start(p->checks);
+	return field_checks__start(p->checks, FIELD_CHECKS_FIRST_NS);
 }
 
 int programs__disarm(struct programs *p)

@@ -221,6 +221,7 @@ static void load_programs(void)
 	if (checks == MAP_FAILED)
 		err(1, "mmap");
 	locate_cpus(&layout);
+	skel->bss->ctl.armed = 1;
 }
 
 static void run(char **command)

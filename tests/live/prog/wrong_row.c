@@ -6,8 +6,9 @@
  *
  * Such many ms after the recording was armed, the first field of EVENT, which must have eight
  * bytes, or be the first eight of a name, becomes greater by 1.  With 0 it is so from the start.
- * The program creates the file "taken" once the event has taken the old way.  If WRONG_UNSEEN is
- * set, no thread reads the results of the comparisons before the recording ends.
+ * The program creates the file "taken" once the event has taken the old way.  The first window in
+ * which records are compared comes after WRONG_WINDOW ms, if that is set.  If WRONG_UNSEEN is set,
+ * no thread reads the results of the comparisons before the recording ends.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -34,8 +35,8 @@ int __real_native_code__fill_hole(struct bpf_insn *insns, size_t nr,
 				  const struct native_code *code);
 int __wrap_native_code__fill_hole(struct bpf_insn *insns, size_t nr,
 				  const struct native_code *code);
-int __real_field_checks__start(struct field_checks *c);
-int __wrap_field_checks__start(struct field_checks *c);
+int __real_field_checks__start(struct field_checks *c, uint64_t first_window_ns);
+int __wrap_field_checks__start(struct field_checks *c, uint64_t first_window_ns);
 int __real_old_way__take(struct programs *p, unsigned int event);
 int __wrap_old_way__take(struct programs *p, unsigned int event);
 
@@ -122,9 +123,13 @@ int __wrap_programs__arm(struct programs *p)
 	return __real_programs__arm(p);
 }
 
-int __wrap_field_checks__start(struct field_checks *c)
+int __wrap_field_checks__start(struct field_checks *c, uint64_t first_window_ns)
 {
-	return getenv("WRONG_UNSEEN") ? 0 : __real_field_checks__start(c);
+	const char *window = getenv("WRONG_WINDOW");
+
+	if (window)
+		first_window_ns = strtoul(window, NULL, 10) * 1000000;
+	return getenv("WRONG_UNSEEN") ? 0 : __real_field_checks__start(c, first_window_ns);
 }
 
 int __wrap_old_way__take(struct programs *p, unsigned int event)
