@@ -358,8 +358,7 @@ void attach__release(struct programs *p)
 	bpf_link__destroy(p->remember);
 	bpf_link__destroy(p->begin);
 	bpf_link__destroy(p->command);
-	bpf_link__destroy(p->calibration);
-	p->calibration = NULL;
+	programs__end_calibration(p);
 	free(p->attached);
 	free(p->probes);
 	p->probes = NULL;

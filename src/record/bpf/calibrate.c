@@ -169,3 +169,9 @@ int programs__calibrate(struct programs *p)
 	err = calibrate_raw(p);
 	return err ?: find_resched_bits(p);
 }
+
+void programs__end_calibration(struct programs *p)
+{
+	bpf_link__destroy(p->calibration);
+	p->calibration = NULL;
+}

@@ -278,6 +278,9 @@ static void *run(void *arg)
 		for (i = 0; i < c->nr; i++)
 			any |= look_at(c, &c->v[i]);
 		nap = any ? LOOK_MIN_NS : MIN(2 * nap, LOOK_MAX_NS);
+		/* not earlier, because a short recording would have to wait for that */
+		if (nap == LOOK_MAX_NS)
+			programs__end_calibration(c->p);
 		until = look_at_window(c);
 		now = clock_ns(CLOCK_MONOTONIC);
 	} while (sleep_for(c, MIN(nap, until > now ? until - now : 0)));

@@ -24,8 +24,8 @@ int field_checks__new(struct programs *p, struct field_checks **ret_checks);
 /* When the first window begins: so long after the start. */
 #define FIELD_CHECKS_FIRST_NS (30 * SECOND_NS)
 /*
- * Starts the thread that ends checks, begins others in short windows, and acts on differences.  All
- * functions accept NULL.
+ * Starts the thread that ends checks, begins others in short windows, and acts on differences.  It
+ * also ends the calibration when it has nothing else to do.  All functions accept NULL.
  */
 int field_checks__start(struct field_checks *c, uint64_t first_window_ns);
 /*

@@ -177,5 +177,7 @@ int programs__locate(struct programs *p);
 int programs__locate_cgroups(struct programs *p);
 /* Determines preemption counts in plain task context and flag bits of this kernel. */
 int programs__calibrate(struct programs *p);
+/* Detaches the program that did so, which takes grace periods.  It may have been detached. */
+void programs__end_calibration(struct programs *p);
 
 #endif /* RECORD_PROGRAMS_PRIV_H */
