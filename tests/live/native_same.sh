@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The records that programs fill from a tracepoint's arguments are the kernel's, byte for byte, for
-# every event of the table that happens here.  What another CPU may change between the two programs
-# of one hit, such as the name of the task that is woken, is counted apart.
+# The records that programs fill from a tracepoint's arguments are the kernel's, in all bytes of
+# their fields and strings, for every event of the table that happens here.  What another CPU may
+# change between the two programs of one hit, such as the name of the task that is woken, is counted
+# apart.
 # timeout: 14400
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
