@@ -30,7 +30,8 @@
 	X(LOST_WRITE, 8, "lost_write", "write") /* the recorder could not write it */ \
 	X(LOST_EDGE, 9, "lost_edge", "edge") /* only one of the two programs saw it, at the start \
 					      * or end of the recording */ \
-	X(LOST_UNKNOWN, 23, "lost_unknown", "unknown") /* for an unknown reason: a bug */ \
+	X(LOST_UNKNOWN, 23, "lost_unknown", "unknown") /* a bug; or a skipped system call, which \
+							* may have been this one */ \
 	X(LOST_RETURN, 37, "lost_return", "return") /* at the kernel's limit of pending returns */
 
 /* a kernel stack sent in full with its event, because the stack map had no room for it */

@@ -110,14 +110,16 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 		return err;
 	for (i = 0; i < p->nr_events; i++) {
 		const struct rec_event *e = &p->opts->events->v[i];
+		const struct attached *a = attach__of(p, i);
 		struct balance b = {
-			.misses = p->attached[i].misses,
+			.misses = a->misses,
+			.any_call = e->kind == STK_KIND_SYSCALL,
 			.nr_cpus = p->nr_cpus,
 			.armed = is_armed,
 			.two_instances = native__has_second(p, i),
 			.late_cpu = p->late_cpu,
-			.taken = p->attached[i].taken,
-			.second_misses = p->attached[i].second_misses,
+			.taken = a->taken,
+			.second_misses = a->second_misses,
 			.one_program = programs__is_native(p, i) && !old_way__has_begun(p, i),
 			.returns = e->desc.flags & DESC_RETURN,
 		};
@@ -127,7 +129,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 		if (e->kind == STK_KIND_SAMPLE)
 			sums = read_samples(p);
 		sum_cpus(p, i, c, &b);
-		if (p->attached[i].no_counter) {
+		if (a->no_counter) {
 			c[STK_C_HAPPENED] = balance__accounted(c);
 		} else {
 			uint64_t unseen = balance__complete(&b, c);

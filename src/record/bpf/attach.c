@@ -220,6 +220,15 @@ static int attach_samples(struct programs *p)
 	return err ?: samples__refresh(p->samples, p->online);
 }
 
+struct attached *attach__of(struct programs *p, unsigned int event)
+{
+	const struct rec_event *e = &p->opts->events->v[event];
+
+	if (e->kind != STK_KIND_SYSCALL)
+		return &p->attached[event];
+	return e->syscall_exit ? &p->sys_exit : &p->sys_enter;
+}
+
 int attach__all(struct programs *p)
 {
 	static const struct attached none = {
@@ -446,29 +455,40 @@ static int front_misses(const struct programs *p, unsigned int event, struct att
 	return 0;
 }
 
-int attach__misses(struct programs *p)
+static int counter_misses(struct attached *a)
 {
 	uint64_t misses = 0;
+	int err = a->count_prog < 0 ? 0 : prog_misses(a->count_prog, &misses);
+
+	if (a->count_prog >= 0)
+		a->misses = err ? 0 : misses - a->misses_before;
+	return err;
+}
+
+int attach__misses(struct programs *p)
+{
 	unsigned int i;
 	int err;
 
 	if (p->misses_final)
 		return 0;
-	for (i = 0; i < p->nr_events; i++) {
+	err = counter_misses(&p->sys_enter) ?: counter_misses(&p->sys_exit);
+	for (i = 0; i < p->nr_events && !err; i++) {
 		struct attached *a = &p->attached[i];
 
-		if (a->count_prog < 0)
-			continue;
-		if (a->second_prog >= 0) {
-			err = front_misses(p, i, a);
-		} else {
-			err = prog_misses(a->count_prog, &misses);
-			a->misses = err ? 0 : misses - a->misses_before;
-		}
-		if (err)
-			return err;
+		err = a->second_prog >= 0 ? front_misses(p, i, a) : counter_misses(a);
 	}
-	return function_misses(p);
+	return err ?: function_misses(p);
+}
+
+static void begin_misses(struct attached *a)
+{
+	a->misses_before = a->misses;
+	a->misses = 0;
+	a->taken_before = a->taken;
+	a->taken = 0;
+	a->second_before = a->second_misses;
+	a->second_misses = 0;
 }
 
 int attach__misses_start(struct programs *p)
@@ -477,14 +497,10 @@ int attach__misses_start(struct programs *p)
 	int err;
 
 	err = attach__misses(p);
-	for (i = 0; i < p->nr_events; i++) {
-		p->attached[i].misses_before = p->attached[i].misses;
-		p->attached[i].misses = 0;
-		p->attached[i].taken_before = p->attached[i].taken;
-		p->attached[i].taken = 0;
-		p->attached[i].second_before = p->attached[i].second_misses;
-		p->attached[i].second_misses = 0;
-	}
+	begin_misses(&p->sys_enter);
+	begin_misses(&p->sys_exit);
+	for (i = 0; i < p->nr_events; i++)
+		begin_misses(&p->attached[i]);
 	for (i = 0; i < p->nr_probes && !err; i++)
 		if (p->probes[i].count_prog >= 0)
 			err = prog_misses(p->probes[i].count_prog, &p->probes[i].misses_before);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct attached;
 struct bpf_insn;
 struct bpf_prog_load_opts;
 struct bpf_program;
@@ -17,6 +18,8 @@ struct rec_event;
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e);
 
 int attach__all(struct programs *p);
+/* What an event is attached by: of a system call, that of the entries or exits of all. */
+struct attached *attach__of(struct programs *p, unsigned int event);
 /* Replaces the one constant `from` in the instructions; -EPROTO: there is not exactly one. */
 int attach__set(struct bpf_insn *insns, size_t nr, int from, int to);
 /*
@@ -35,7 +38,9 @@ void attach__release(struct programs *p);
  */
 int attach__fds(const struct programs *p, int **ret_fds, unsigned int *ret_nr);
 
-/* Count how often the kernel skipped a counter that was already running, since arming. */
+/*
+ * Count how often the kernel skipped a counter or a front that was already running, since arming.
+ */
 int attach__misses_start(struct programs *p);
 int attach__misses(struct programs *p);
 

@@ -31,6 +31,11 @@ static uint64_t missed(const struct balance *b)
 	return b->misses - MIN(b->misses, b->taken);
 }
 
+static enum stk_counter missed_counter(const struct balance *b)
+{
+	return b->any_call ? STK_C_LOST_UNKNOWN : STK_C_LOST_NESTED;
+}
+
 /*
  * Balances counters that were read while events happen.  A difference that may be events in
  * progress is left to the next call.
@@ -43,7 +48,7 @@ static uint64_t complete_armed(const struct balance *b, uint64_t *c)
 	rest -= MIN(rest, b->less);
 	unseen = MIN(missed(b), rest);
 	rest -= unseen;
-	c[STK_C_LOST_NESTED] += unseen;
+	c[missed_counter(b)] += unseen;
 	if (b->returns && rest > CONTEXTS * b->nr_cpus) {
 		rest -= CONTEXTS * b->nr_cpus;
 		c[STK_C_LOST_RETURN] += rest;
@@ -69,7 +74,7 @@ static uint64_t complete_one_program(const struct balance *b, uint64_t *c)
 			c[STK_C_LOST_UNKNOWN] += b->taken - b->misses;
 	}
 	c[STK_C_HAPPENED] += lost;
-	c[STK_C_LOST_NESTED] += known;
+	c[missed_counter(b)] += known;
 	c[STK_C_LOST_EDGE] += edge;
 	c[STK_C_LOST_UNKNOWN] += lost - known - edge + b->more + b->less;
 	return lost + b->more;
@@ -84,7 +89,7 @@ static uint64_t complete_final(const struct balance *b, uint64_t *c)
 	edge = MIN(less, misses);
 	less -= edge;
 	misses -= edge;
-	c[STK_C_LOST_NESTED] += misses;
+	c[missed_counter(b)] += misses;
 	/* a task preempted between the two programs may run the second one on another CPU */
 	moved = MIN(more - MIN(more, b->cpus_more), less - MIN(less, b->cpus_less));
 	more -= moved;

@@ -14,6 +14,7 @@ struct balance {
 	uint64_t more, less; /* events that happened beyond those accounted for, and vice versa */
 	unsigned int cpus_more, cpus_less; /* number of CPUs with such a difference */
 	uint64_t misses; /* calls that the kernel skipped because the counter was running already */
+	bool any_call; /* one program counts several events: a miss may be of any of them */
 	unsigned int nr_cpus;
 	bool armed; /* the counters were read while events happen */
 	/* by the second instance of the program that counts, if it has one */
@@ -34,8 +35,9 @@ void balance__add_cpu(struct balance *b, const uint64_t *counters);
  * in progress do not count as happened yet.  Afterwards, each CPU may have one event that only one
  * of the programs saw, because they read the arming flag at different times: the edge.  Any
  * remaining difference is lost for an unknown reason, which is a bug; if fewer events happened than
- * were recorded, the sum stays wrong to show it.  Returns the number of events that were lost
- * without any program noticing it.
+ * were recorded, the sum stays wrong to show it.  A miss that may be of any of several events is
+ * lost of each, for an unknown reason.  Returns the number of events that were lost without any
+ * program noticing it.
  */
 uint64_t balance__complete(const struct balance *b, uint64_t *counters);
 

@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "attach.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "log.h"
@@ -207,9 +208,7 @@ static int attach_recorder(struct programs *p, unsigned int event, const struct 
 {
 	const struct rec_event *e = &p->opts->events->v[event];
 	enum recorder r = recorder_of(p, event);
-	struct attached *a = r == RECORDER_ENTER ? &p->sys_enter :
-			     r == RECORDER_EXIT	 ? &p->sys_exit :
-						   &p->attached[event];
+	struct attached *a = attach__of(p, event);
 	LIBBPF_OPTS(bpf_tracepoint_opts, opts, .bpf_cookie = event);
 
 	if (a->link) /* for another system call */

@@ -126,7 +126,6 @@ static void test_moved(void **state)
 	assert_true(adds_up());
 }
 
-/* An event that is being recorded has not happened yet: no edge, no error. */
 /*
  * Where one program counts and records, the kernel's misses are all that it does not see itself,
  * and any other difference is a bug, also one on each CPU or in both directions.
@@ -240,6 +239,38 @@ static void test_old_way(void **state)
 	assert_true(adds_up());
 }
 
+/* One program counts all system calls, so it is unknown of which event a miss is. */
+static void test_any_call(void **state)
+{
+	struct balance b;
+	unsigned int one_program, armed;
+
+	for (one_program = 0; one_program < 2; one_program++)
+		for (armed = 0; armed < 2; armed++) {
+			b = begin(armed, 1);
+			b.any_call = true;
+			b.one_program = one_program;
+			cpu(&b, 10, 10);
+			cpu(&b, 7, 7);
+			assert_int_equal(balance__complete(&b, sum), 1);
+			assert_int_equal(sum[STK_C_HAPPENED], 18);
+			assert_int_equal(sum[STK_C_LOST_UNKNOWN], 1);
+			assert_int_equal(sum[STK_C_LOST_NESTED], 0);
+			assert_true(adds_up());
+		}
+
+	/* perf's program has recorded it */
+	b = begin(false, 1);
+	b.any_call = true;
+	cpu(&b, 10, 11);
+	cpu(&b, 7, 7);
+	assert_int_equal(balance__complete(&b, sum), 0);
+	assert_int_equal(sum[STK_C_HAPPENED], 18);
+	assert_int_equal(sum[STK_C_LOST_UNKNOWN], 0);
+	assert_true(adds_up());
+}
+
+/* An event that is being recorded has not happened yet: no edge, no error. */
 static void test_under_way(void **state)
 {
 	struct balance b = begin(true, 0);
@@ -337,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_one_program),
 		cmocka_unit_test(test_old_way),
+		cmocka_unit_test(test_any_call),
 		cmocka_unit_test(test_under_way),
 		cmocka_unit_test(test_returns),
 		cmocka_unit_test(test_swallowed),
