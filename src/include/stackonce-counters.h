@@ -101,7 +101,8 @@
 	X(FIELDS_DIFFERED, 60, "fields_differed", "differed")
 
 #define STK_COUNTERS(X) \
-	X(HAPPENED, 0, "happened", "happened") /* counted by the second program */ \
+	X(HAPPENED, 0, "happened", "happened") /* counted before anything else is done with the \
+						* event; `info` names its witness */ \
 	X(RECORDED, 1, "recorded", "recorded") \
 	STK_COUNTERS_FILTERED(X) \
 	STK_COUNTERS_LOST(X) \

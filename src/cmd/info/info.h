@@ -44,6 +44,23 @@ extern const struct reason info_filtered_by[], info_lost_by[], info_fell_by[], i
 	info_walk_left[], info_walk_checks[], info_fields_checks[], info_ustack_ways[],
 	info_ustack_ends[], info_full[], info_samples[];
 
+/* What `happened` is checked against. */
+enum witness {
+	WITNESS_UNSAID, /* the recording does not say it */
+	WITNESS_KERNEL, /* how often the kernel skipped the program that counts and records */
+	WITNESS_SECOND, /* a second program, and how often the kernel skipped both */
+	WITNESS_KERNEL_COUNTER, /* first WITNESS_KERNEL or _SECOND, later WITNESS_COUNTER */
+	WITNESS_COUNTER, /* the counter program */
+	WITNESS_DUE, /* the number of timer samples that were due */
+	WITNESS_NONE,
+	NR_WITNESSES
+};
+extern const struct witness_text {
+	const char *name, *text; /* for JSON, for humans */
+} info_witnesses[NR_WITNESSES];
+enum witness info__witness(const struct info *in, const struct stk_event_type *t,
+			   const char *event);
+
 #define INFO_FIELDS_MIN 64 /* records that the recorder compares before it stops */
 /* Records of a native event that were compared with the kernel's; false: it is not native. */
 bool info__fields_compared(const struct info *in, const char *event, const struct account *a,

@@ -38,6 +38,7 @@ static void json_event(struct info *in, const struct stk_event_type *t)
 					     "user_function", "usdt",	 "emulated" };
 	_cleanup_free_ char *name = event__full_name(t);
 	unsigned int kind = stk_event_type__kind(t);
+	enum witness witness = info__witness(in, t, name ?: "");
 	struct json *j = &in->out.json;
 	uint64_t compared;
 	struct account a;
@@ -48,6 +49,8 @@ static void json_event(struct info *in, const struct stk_event_type *t)
 	json__string(j, "name", name ?: "");
 	json__string(j, "kind", kind < ARRAY_SIZE(kinds) ? kinds[kind] : "unknown");
 	json_account(in, &a);
+	if (witness)
+		json__string(j, "witness", info_witnesses[witness].name);
 	json__u64(j, "fields_missing", a.c[STK_C_NO_FIELDS]);
 	if (info__kernel_fields(in, name ?: "", &since))
 		json__u64(j, "kernel_fields_since", since);

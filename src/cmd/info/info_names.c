@@ -8,6 +8,8 @@
 
 #include "cleanup.h"
 
+#define NAMES_PER_WORK 16 /* bytes of a list of names that are searched */
+
 #define REASON(counter, number, name, listed) { STK_C_##counter, listed },
 
 const struct reason info_filtered_by[] = { STK_COUNTERS_FILTERED(REASON){ 0, NULL } };
@@ -85,12 +87,15 @@ bool info__kernel_fields(const struct info *in, const char *event, uint64_t *ret
 	return first != UINT64_MAX;
 }
 
-/* Whether it is in a list "a:b, c:d". */
-static bool is_listed(const char *list, const char *event)
+/* Whether it is in a list "a:b, c:d" of the metadata. */
+static bool is_listed(const struct info *in, const char *key, const char *event)
 {
+	const char *list = stk_reader__meta(in->rd.reader, key);
 	size_t len = strlen(event);
 
-	while (list && *list) {
+	if (!list || stk_reader__charge(in->rd.reader, 0, strlen(list) / NAMES_PER_WORK))
+		return false;
+	while (*list) {
 		if (!strncmp(list, event, len) && (!list[len] || list[len] == ','))
 			return true;
 		list += strcspn(list, ", \n");
@@ -108,5 +113,48 @@ bool info__fields_compared(const struct info *in, const char *event, const struc
 	for (r = info_fields_checks; r->name; r++)
 		sum += a->c[r->counter];
 	*ret_compared = sum;
-	return sum || is_listed(stk_reader__meta(in->rd.reader, "events.native"), event);
+	return sum || is_listed(in, "events.native", event);
+}
+
+const struct witness_text info_witnesses[] = {
+	[WITNESS_UNSAID] = { NULL, NULL },
+	[WITNESS_KERNEL] = { "kernel", "the kernel's count of skipped runs" },
+	[WITNESS_SECOND] = { "second_program",
+			     "a second program, and the kernel's count of skipped runs" },
+	[WITNESS_KERNEL_COUNTER] = { "kernel_then_counter",
+				     "the kernel's count of skipped runs, then the counter "
+				     "program" },
+	[WITNESS_COUNTER] = { "counter_program", "the counter program" },
+	[WITNESS_DUE] = { "samples_due", "the number of samples due" },
+	[WITNESS_NONE] = { "none", "none" },
+};
+
+enum witness info__witness(const struct info *in, const struct stk_event_type *t, const char *event)
+{
+	const char *backend = stk_reader__meta(in->rd.reader, "backend");
+	uint64_t since;
+
+	if (!in->accounted || !in->t.clean_end) /* the lists are written at the end */
+		return WITNESS_UNSAID;
+	if (!backend)
+		return stk_reader__meta(in->rd.reader, "source") ? WITNESS_NONE : WITNESS_UNSAID;
+	if (strcmp(backend, "bpf") != 0)
+		return WITNESS_NONE;
+	switch (stk_event_type__kind(t)) {
+	case STK_KIND_SAMPLE:
+		return WITNESS_DUE;
+	case STK_KIND_USER_FUNCTION:
+	case STK_KIND_USDT:
+		return WITNESS_NONE;
+	case STK_KIND_FUNCTION:
+	case STK_KIND_EMULATED:
+		return is_listed(in, "events.uncounted", event) ? WITNESS_NONE : WITNESS_COUNTER;
+	default:
+		break;
+	}
+	if (info__kernel_fields(in, event, &since))
+		return WITNESS_KERNEL_COUNTER;
+	if (is_listed(in, "events.second", event))
+		return WITNESS_SECOND;
+	return is_listed(in, "events.native", event) ? WITNESS_KERNEL : WITNESS_COUNTER;
 }

@@ -42,7 +42,7 @@ static const struct {
 	{ "Left out", "events.left_out", "%" },
 	{ "Uncounted", "events.uncounted",
 	  "the number of calls of % that the kernel dropped is unknown" },
-	{ "Native", "events.native", "% by one program each; the kernel counts what that misses" },
+	{ "Native", "events.native", "%" },
 	{ "Missing", "metadata.left_out", "%" },
 	{ "Imported", "source", "%" },
 	{ "Imported", "import.map", "from %" },
@@ -73,6 +73,37 @@ static void put_meta(struct info *in)
 		strbuf__puts(b, mark + 1);
 	}
 	strbuf__puts(b, label ? "\n" : "");
+}
+
+#define NAMES_SHOWN 20
+
+/* "Witness     the counter program: 60 events": a line for each witness. */
+static void put_witnesses(struct info *in)
+{
+	unsigned int i, nr[NR_WITNESSES] = { 0 }, nr_types = stk_reader__nr_types(in->rd.reader);
+	struct strbuf names[NR_WITNESSES] = { 0 };
+	enum witness w;
+
+	for (i = 0; i < nr_types; i++) {
+		const struct stk_event_type *t = stk_reader__type(in->rd.reader, i);
+		_cleanup_free_ char *name = event__full_name(t);
+
+		w = info__witness(in, t, name ?: "");
+		strbuf__puts(&names[w], nr[w]++ ? ", " : "");
+		strbuf__text(&names[w], name ?: "");
+	}
+	for (w = 0; w < NR_WITNESSES; w++) {
+		if (w != WITNESS_UNSAID && nr[w]) {
+			put_label(in, "Witness");
+			strbuf__printf(&in->out.b, "%s: %s\n", info_witnesses[w].text,
+				       nr[w] > NAMES_SHOWN && !in->verbose ?
+					       text__count(nr[w], "event").s :
+				       names[w].s ?:
+						    "");
+		}
+		in->out.b.failed |= strbuf__failed(&names[w]);
+		strbuf__free(&names[w]);
+	}
 }
 
 /* A line for each event whose record differed from the kernel's. */
@@ -140,6 +171,7 @@ static void put_what(struct info *in)
 		put_file(in, i);
 	put_when(in);
 	put_meta(in);
+	put_witnesses(in);
 	put_wrong(in);
 }
 

@@ -116,7 +116,7 @@ int programs__counters(struct programs *p, uint64_t (*ret_counters)[STK_NR_COUNT
 			.any_call = e->kind == STK_KIND_SYSCALL,
 			.nr_cpus = p->nr_cpus,
 			.armed = is_armed,
-			.two_instances = native__has_second(p, i),
+			.two_instances = programs__has_second(p, i),
 			.late_cpu = p->late_cpu,
 			.taken = a->taken,
 			.second_misses = a->second_misses,

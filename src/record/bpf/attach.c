@@ -137,7 +137,7 @@ static int attach_front(struct programs *p, unsigned int i, enum wire_role role,
 static int attach_fronts(struct programs *p, unsigned int i)
 {
 	struct attached *a = &p->attached[i];
-	bool two = native__has_second(p, i);
+	bool two = programs__has_second(p, i);
 	int err;
 
 	err = attach_front(p, i, two ? WIRE_ROLE_FIRST : WIRE_ROLE_ONLY, &a->count_prog,

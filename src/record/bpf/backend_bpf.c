@@ -499,6 +499,7 @@ static int bpf_finish(struct backend *base)
 	err = err ?: unverified_fields(b);
 	err = err ?: write_events(b, "events.uncounted", programs__lacks_counter);
 	err = err ?: write_events(b, "events.native", programs__is_native);
+	err = err ?: write_events(b, "events.second", programs__has_second);
 	err = err ?: kernel_fields_meta(b);
 	return err;
 }

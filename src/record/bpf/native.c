@@ -167,7 +167,7 @@ bool programs__is_native(const struct programs *p, unsigned int event)
 	return native__kind(p, event) > NATIVE_BESIDE;
 }
 
-bool native__has_second(const struct programs *p, unsigned int event)
+bool programs__has_second(const struct programs *p, unsigned int event)
 {
 	return native__kind(p, event) == NATIVE_FILLED && p->native[event].code.event->nests;
 }
@@ -210,7 +210,7 @@ static void size_maps(struct programs *p)
 	bpf_map__set_max_entries(p->skel->maps.native_check_cpus, p->nr_cpus);
 	bpf_map__set_max_entries(p->skel->maps.native_starts, MAX(p->nr_events, 1u));
 	for (i = 0; i < p->nr_events; i++)
-		if (native__has_second(p, i))
+		if (programs__has_second(p, i))
 			bpf_map__set_max_entries(p->skel->maps.native_hits,
 						 p->nr_events * p->nr_cpus);
 }

@@ -116,6 +116,8 @@ void programs__losses(const struct programs *p, struct event_counts **ret_counts
 bool programs__lacks_counter(const struct programs *p, unsigned int event);
 /* Whether one program fills, counts and records this event, see src/bpf/native.bpf.h. */
 bool programs__is_native(const struct programs *p, unsigned int event);
+/* Whether it may interrupt this program, so that a second one is behind it. */
+bool programs__has_second(const struct programs *p, unsigned int event);
 void programs__costs(const struct programs *p, struct backend_costs *ret_costs);
 
 #endif /* RECORD_PROGRAMS_H */

@@ -134,8 +134,6 @@ int native__choose(struct programs *p);
 enum native_kind native__kind(const struct programs *p, unsigned int event);
 /* After that: selects the fronts, and the ends for these and, if it is loaded, for `nested`. */
 void native__choose_programs(struct programs *p, bool nested);
-/* Whether the event may interrupt its own front and so has two of them. */
-bool native__has_second(const struct programs *p, unsigned int event);
 /* Hits of all CPUs that the second front has taken so far. */
 uint64_t native__taken(const struct programs *p, unsigned int event);
 /* Loads a front of the event; returns its descriptor or a negative errno. */

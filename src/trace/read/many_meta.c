@@ -172,12 +172,19 @@ static const char *value_of(struct stk_reader *whole, const char *key, const cha
 {
 	static const char *const at_start[] = { "tasks.start", "tasks.start_ts", NULL };
 	static const char *const at_end[] = { "tasks.end", "tasks.end_ts", NULL };
-	static const char *const lists[] = { "probe.paths",	  "kernel_unwind.unverified",
-					     "fields.unverified", "fields.kernel",
-					     "fields.differed",	  "selected.cpus",
-					     "metadata.left_out", "events.left_out",
-					     "events.uncounted",  "events.native",
-					     "clock.steps",	  NULL };
+	static const char *const lists[] = { "probe.paths",
+					     "kernel_unwind.unverified",
+					     "fields.unverified",
+					     "fields.kernel",
+					     "fields.differed",
+					     "selected.cpus",
+					     "metadata.left_out",
+					     "events.left_out",
+					     "events.uncounted",
+					     "events.native",
+					     "events.second",
+					     "clock.steps",
+					     NULL };
 	const struct rd_many *many = whole->many;
 	const char *value;
 

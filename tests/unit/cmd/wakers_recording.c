@@ -58,8 +58,12 @@ static void put_selections(struct stk_writer *w)
 		{ "selected.uids", "1000,65534" },
 		{ "selected.cpus", "0-3,8" },
 		{ "selected.delay_ms", "1500" },
+		{ "backend", "bpf" },
+		{ "events.uncounted", "kernel:do_exit" },
 		{ "events.native", "sched:sched_process_fork, irq:softirq_entry, "
 				   "irq:softirq_exit" },
+		{ "events.second", "irq:softirq_exit" }, /* as if */
+		{ "fields.kernel", "irq:softirq_entry 1000000500\n" },
 		{ "fields.unverified", "irq:softirq_entry 7 1000000000 1000000500\n" },
 		{ "fields.differed",
 		  "irq:softirq_entry vec was 3\033[31m in the kernel's record and 4 "
@@ -71,9 +75,11 @@ static void put_selections(struct stk_writer *w)
 		ok(stk_writer__meta(w, meta[i][0], meta[i][1]));
 }
 
-static void put_filtered(struct stk_writer *w, unsigned int nr_types)
+#define NR_SELECTED 7
+
+static void put_filtered(struct stk_writer *w)
 {
-	uint64_t c[4][STK_NR_COUNTERS] = { 0 };
+	uint64_t c[NR_SELECTED][STK_NR_COUNTERS] = { 0 };
 
 	c[2][STK_C_HAPPENED] = 10;
 	c[2][STK_C_FILTERED_SELF] = 1;
@@ -87,24 +93,27 @@ static void put_filtered(struct stk_writer *w, unsigned int nr_types)
 	c[0][STK_C_FIELDS_AGREED] = 12;
 	c[3][STK_C_HAPPENED] = c[3][STK_C_FILTERED_SELF] = 100;
 	c[3][STK_C_FIELDS_AGREED] = 64;
-	ok(stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])c, nr_types));
+	ok(stk_writer__accounting(w, (const uint64_t(*)[STK_NR_COUNTERS])c, NR_SELECTED));
 }
 
 void make_selected(const char *path)
 {
 	static const struct {
+		enum stk_event_kind kind;
 		const char *system, *name;
-	} types[] = { { "sched", "sched_process_fork" },
-		      { "sched", "sched_process_exit" },
-		      { "irq", "softirq_entry" },
-		      { "irq", "softirq_exit" } };
+	} types[NR_SELECTED] = { { STK_KIND_TRACEPOINT, "sched", "sched_process_fork" },
+				 { STK_KIND_TRACEPOINT, "sched", "sched_process_exit" },
+				 { STK_KIND_TRACEPOINT, "irq", "softirq_entry" },
+				 { STK_KIND_TRACEPOINT, "irq", "softirq_exit" },
+				 { STK_KIND_SAMPLE, "sample", "cpu_clock" },
+				 { STK_KIND_FUNCTION, "kernel", "do_exit" },
+				 { STK_KIND_FUNCTION, "kernel", "do_fork" } };
 	struct stk_writer *w = begin_recording(path, 1);
 	unsigned int i;
 
 	put_selections(w);
-	for (i = 0; i < ARRAY_SIZE(types); i++)
-		ok(stk_writer__type(w, STK_KIND_TRACEPOINT, types[i].system, types[i].name, "",
-				    ""));
-	put_filtered(w, i);
+	for (i = 0; i < NR_SELECTED; i++)
+		ok(stk_writer__type(w, types[i].kind, types[i].system, types[i].name, "", ""));
+	put_filtered(w);
 	end_recording(w, 1, "done");
 }
