@@ -47,6 +47,16 @@ static void put_json(struct json *j, const struct feature *f, int err, const cha
 	json__end(j);
 }
 
+/* The lines after the first one are indented. */
+static void put_detail(struct strbuf *b, const char *detail)
+{
+	for (; *detail; detail++)
+		if (*detail == '\n')
+			strbuf__puts(b, "\n       ");
+		else
+			strbuf__putc(b, *detail);
+}
+
 static void put_text(struct out *o, const struct feature *f, int err, const char *detail)
 {
 	static const char *const refused[] = { "NO", "NO", "NO", "less", "-" };
@@ -55,8 +65,9 @@ static void put_text(struct out *o, const struct feature *f, int err, const char
 	strbuf__printf(b, "%s%-5s%s%-46s", out__colour(o, err ? OUT_WARN : OUT_NUMBER),
 		       err ? refused[f->need] : "ok", out__colour(o, OUT_PLAIN), f->what);
 	strbuf__printf(b, "%s%s%s", out__colour(o, OUT_DIM), *f->since ? "since " : "", f->since);
-	strbuf__printf(b, "%s%s%s\n", *detail && *f->since ? ", " : "", detail,
-		       out__colour(o, OUT_PLAIN));
+	strbuf__puts(b, *detail && *f->since ? ", " : "");
+	put_detail(b, detail);
+	strbuf__printf(b, "%s\n", out__colour(o, OUT_PLAIN));
 	if (err)
 		strbuf__printf(b, "       %s: %s\n       remedy: %s\n", strerror(-err), f->without,
 			       f->remedy);
@@ -74,7 +85,7 @@ static struct verdict probe_all(struct out *o, bool json)
 
 	for (i = 0; i < nr_features; i++) {
 		const struct feature *f = &feature_table[i];
-		char detail[128] = "";
+		char detail[FEATURE_DETAIL] = "";
 		int err = f->probe(detail, sizeof(detail));
 
 		v.bpf &= !err || (f->need != FEATURE_MUST && f->need != FEATURE_BPF);

@@ -479,6 +479,11 @@ void kwalk__free(struct kwalk *k)
 	free(k);
 }
 
+bool kwalk__walks_raw(const struct kwalk *k)
+{
+	return k->is.raw_at[0] && k->is.callers[KWALK_RUN].size;
+}
+
 size_t kwalk__size(const struct kwalk *k)
 {
 	return index_size(k) + rows_size(k);

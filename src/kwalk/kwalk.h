@@ -20,6 +20,7 @@
 #ifndef KWALK_H
 #define KWALK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,9 @@ int kwalk__new_btf(const struct btf *btf, struct kwalk **ret_kwalk);
 void kwalk__free(struct kwalk *k); /* NULL is fine */
 
 enum kwalk_unwinder kwalk__unwinder(const struct kwalk *k);
+
+/* Whether it can also walk the stacks of raw tracepoint programs. */
+bool kwalk__walks_raw(const struct kwalk *k);
 
 /* Bytes of the tables; almost 0 with frame pointers. */
 size_t kwalk__size(const struct kwalk *k);

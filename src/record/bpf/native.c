@@ -9,6 +9,7 @@
 #include "attach.h"
 #include "cleanup.h"
 #include "events/format.h"
+#include "kwalk/kwalk.h"
 #include "log.h"
 #include "programs_priv.h"
 #include "record/kernel/native_code.h"
@@ -30,9 +31,7 @@ struct native_front {
  */
 static bool takes_stacks(const struct programs *p)
 {
-	const struct kwalk_settings *s = &p->skel->rodata_kwalk->kwalk_settings;
-
-	return !p->opts->kernel_stacks || (s->raw_at[0] && s->callers[KWALK_RUN].size);
+	return !p->opts->kernel_stacks || (p->kwalk && kwalk__walks_raw(p->kwalk));
 }
 
 /*
@@ -41,7 +40,7 @@ static bool takes_stacks(const struct programs *p)
  */
 static bool knows_levels(const struct programs *p)
 {
-	return p->skel->rodata->percpu_preempt_count && p->skel->rodata->percpu_prog_active;
+	return percpu_layout__has_levels(&p->layout);
 }
 
 /* Whether records of system calls can be filled at one end, looked up when an event needs it. */
@@ -54,25 +53,8 @@ struct call_check {
 struct kernel {
 	struct btf *btf;
 	struct call_check calls[2]; /* entries, exits */
-	/* The first struct page, looked up when the first event needs it. */
-	bool pages_known;
-	int pages_err;
-	uint64_t pages;
+	struct native_pages pages;
 };
-
-static int set_pages(struct native_code *code, struct kernel *k, char why[NATIVE_WHY])
-{
-	if (!k->pages_known)
-		k->pages_err = native_pages__find(k->btf, &k->pages);
-	k->pages_known = true;
-	if (k->pages_err) {
-		snprintf(why, NATIVE_WHY, "the address of the first struct page is unknown: %s",
-			 strerror(-k->pages_err));
-		return -EOPNOTSUPP;
-	}
-	native_code__set_pages(code, k->pages);
-	return 0;
-}
 
 /* Makes the instructions for an event; without any in ret_code the kernel fills its records. */
 static int make(const struct rec_event *e, struct kernel *k, struct native_code *ret_code)
@@ -84,8 +66,8 @@ static int make(const struct rec_event *e, struct kernel *k, struct native_code 
 	if (!err)
 		err = native_code__make(e->system, e->name, e->fmt, text, k->btf,
 					native_code__reader(k->btf), ret_code, why);
-	if (!err && ret_code->pages_at)
-		err = set_pages(ret_code, k, why);
+	if (!err)
+		err = native_pages__set(&k->pages, k->btf, ret_code, why);
 	if (err)
 		ret_code->nr = 0;
 	if (err == -EOPNOTSUPP)
@@ -223,9 +205,7 @@ int native__choose(struct programs *p)
 	int err = 0;
 
 	if (!knows_levels(p) && p->opts->fields == REC_FIELDS_NATIVE)
-		return log_why(-EOPNOTSUPP,
-			       "record with --fields native: the kernel's types do not say where "
-			       "its preempt counts are");
+		return log_why(-EOPNOTSUPP, "record with --fields native: " NATIVE_NO_LEVELS);
 	if (!native && p->opts->fields == REC_FIELDS_NATIVE)
 		return log_why(-EOPNOTSUPP,
 			       "record with --fields native: this needs "

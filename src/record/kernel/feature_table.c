@@ -191,10 +191,7 @@ static int probe_percpu(char *detail, size_t len)
 	btf__free(btf);
 	if (err)
 		return err;
-	return l.runqueues == UINT32_MAX || l.preempt_count == UINT32_MAX ||
-			       l.prog_active == UINT32_MAX ?
-		       -ENOENT :
-		       0;
+	return percpu_layout__has_levels(&l) ? 0 : -ENOENT;
 }
 
 static int kernel_function(const char *name)
@@ -346,7 +343,7 @@ const struct feature feature_table[] = {
 	  "a kernel whose BTF lists per-CPU variables (pahole 1.22 or later)" },
 	{ "native_fields", "fields from the arguments of events", "", FEATURE_MAY, native_probe,
 	  "the kernel fills the records of the other events, which takes longer",
-	  "a stackonce release that supports this kernel's fields" },
+	  "a stackonce release that supports this kernel's fields; or what orc and percpu need" },
 	{ "irq_flag", "interrupt state from BPF programs", "6.14 (c8e2ee1f3df0)", FEATURE_MAY,
 	  probe_irq_flag, "the irqs-off flag of events is unknown", KERNEL_NEWER },
 	{ "perf_clock", "timer samples", "", FEATURE_MAY, probe_perf_clock, "-F is unavailable",

@@ -18,14 +18,16 @@ enum feature_need {
 	FEATURE_LATER, /* only in other kernels, or for other types of events */
 };
 
+#define FEATURE_DETAIL 16384 /* bytes for any explanation */
+
 struct feature {
 	const char *name; /* stable, for tools: "bpf_ringbuf" */
 	const char *what; /* description for humans */
 	const char *since; /* "5.8 (457f44363a88)": version and commit; "": all supported kernels */
 	enum feature_need need;
 	/*
-	 * Returns 0 if the feature works, else a negative errno.  May write a line of explanation
-	 * to ret_detail in either case.
+	 * Returns 0 if the feature works, else a negative errno.  May write an explanation to
+	 * ret_detail in either case: lines of which only the last one does not end in a newline.
 	 */
 	int (*probe)(char *ret_detail, size_t len);
 	const char *without; /* consequence if it does not work */

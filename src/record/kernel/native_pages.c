@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
@@ -180,4 +182,21 @@ int native_pages__find(const struct btf *btf, uint64_t *ret_address)
 	if (!err)
 		*ret_address = first;
 	return err;
+}
+
+int native_pages__set(struct native_pages *pages, const struct btf *btf, struct native_code *code,
+		      char ret_why[NATIVE_WHY])
+{
+	if (!code->pages_at)
+		return 0;
+	if (!pages->looked)
+		pages->err = native_pages__find(btf, &pages->address);
+	pages->looked = true;
+	if (pages->err) {
+		snprintf(ret_why, NATIVE_WHY, "the address of the first struct page is unknown: %s",
+			 strerror(-pages->err));
+		return -EOPNOTSUPP;
+	}
+	native_code__set_pages(code, pages->address);
+	return 0;
 }

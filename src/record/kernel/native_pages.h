@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "native_code.h"
+
 struct btf;
 
 /*
@@ -14,5 +16,16 @@ struct btf;
  * the kernel's types are unexpected, or the page's number is hidden; other errors as of the calls.
  */
 int native_pages__find(const struct btf *btf, uint64_t *ret_address);
+
+/* What that found, when the first event needed it. */
+struct native_pages {
+	bool looked;
+	int err;
+	uint64_t address;
+};
+
+/* Sets it in code that needs it.  -EOPNOTSUPP: it is unknown, for the reason in ret_why. */
+int native_pages__set(struct native_pages *pages, const struct btf *btf, struct native_code *code,
+		      char ret_why[NATIVE_WHY]);
 
 #endif /* RECORD_NATIVE_PAGES_H */

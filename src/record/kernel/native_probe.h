@@ -14,10 +14,13 @@
  */
 int native_probe__call(bool is_exit, const struct btf *btf, char ret_why[NATIVE_WHY]);
 
+#define NATIVE_NO_LEVELS "the kernel's types do not say where its preempt counts are"
+
 /*
- * Returns 0 if programs can fill the records of all events in the rows that this kernel has, and
- * -EOPNOTSUPP if not: ret_detail has how many they can fill, the first other event with the reason,
- * and the names of further ones.  Another negative errno: that cannot be determined.
+ * Returns 0 if programs can fill the records of all events in the rows that this kernel has, with
+ * kernel stacks, and -EOPNOTSUPP if not.  ret_detail has how many they can fill, whether system
+ * calls are among these, and lines with the other events and the reason.  Another negative errno:
+ * that cannot be determined.
  */
 int native_probe(char *ret_detail, size_t len);
 

@@ -15,6 +15,13 @@ struct percpu_layout {
 	bool lazy_resched; /* the scheduler has lazy preemption (since 6.13) */
 };
 
+/* Whether programs can read the levels of interrupts, and whether the kernel drops a program. */
+static inline bool percpu_layout__has_levels(const struct percpu_layout *l)
+{
+	return l->runqueues != UINT32_MAX && l->preempt_count != UINT32_MAX &&
+	       l->prog_active != UINT32_MAX;
+}
+
 struct btf;
 
 /* btf: the kernel's. */

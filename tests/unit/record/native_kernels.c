@@ -19,10 +19,14 @@
 #include "cleanup.h"
 #include "events/format.h"
 #include "native_check.h"
+#include "kwalk/kwalk.h"
 #include "native_machine.h"
+#include "record/kernel/feature_table.h"
 #include "record/kernel/native_masks.h"
+#include "record/kernel/native_pages.h"
 #include "record/kernel/native_probe.h"
 #include "record/kernel/native_rows.h"
+#include "record/kernel/percpu.h"
 #include "slurp.h"
 
 #define PAGES 0xffffea0000000000ull
@@ -436,16 +440,24 @@ static void known(void **state)
 
 /* ---- the feature that doctor shows ----------------------------------------------------------- */
 
-static const char *running; /* the name of the kernel that is the running one */
+static struct running {
+	const char *kernel; /* which one it is */
+	bool other_calls, no_levels, no_stacks, no_pages;
+} running;
 
 struct btf *__wrap_btf__load_vmlinux_btf(void);
 int __wrap_tracefs__format(const char *system, const char *name, char **ret_text);
+int __wrap_percpu__layout(const struct btf *btf, struct percpu_layout *ret_layout);
+int __wrap_kwalk__new_btf(const struct btf *btf, struct kwalk **ret_kwalk);
+bool __wrap_kwalk__walks_raw(const struct kwalk *k);
+int __wrap_native_pages__set(struct native_pages *pages, const struct btf *btf,
+			     struct native_code *code, char ret_why[NATIVE_WHY]);
 
 struct btf *__wrap_btf__load_vmlinux_btf(void)
 {
 	char path[4096];
 
-	snprintf(path, sizeof(path), "%s/%s.btf", directory, running);
+	snprintf(path, sizeof(path), "%s/%s.btf", directory, running.kernel);
 	return btf__parse(path, NULL);
 }
 
@@ -455,10 +467,11 @@ int __wrap_tracefs__format(const char *system, const char *name, char **ret_text
 	char path[4096], head[128], *start, *end;
 
 	if (!strcmp(system, "raw_syscalls")) {
-		*ret_text = strdup(strcmp(name, "sys_exit") ? ENTRY_FORMAT : EXIT_FORMAT);
+		*ret_text = strdup(!strcmp(name, "sys_exit") == running.other_calls ? ENTRY_FORMAT :
+										      EXIT_FORMAT);
 		return 0;
 	}
-	snprintf(path, sizeof(path), "%s/%s.formats", directory, running);
+	snprintf(path, sizeof(path), "%s/%s.formats", directory, running.kernel);
 	assert_int_equal(slurp(path, &text, NULL), 0);
 	snprintf(head, sizeof(head), "system: %s\nname: %s\n", system, name);
 	start = strstr(text, head);
@@ -470,17 +483,62 @@ int __wrap_tracefs__format(const char *system, const char *name, char **ret_text
 	return 0;
 }
 
+int __wrap_percpu__layout(const struct btf *btf, struct percpu_layout *ret_layout)
+{
+	*ret_layout = (struct percpu_layout){ .preempt_count = running.no_levels ? UINT32_MAX : 8 };
+	return 0;
+}
+
+int __wrap_kwalk__new_btf(const struct btf *btf, struct kwalk **ret_kwalk)
+{
+	return 0;
+}
+
+bool __wrap_kwalk__walks_raw(const struct kwalk *k)
+{
+	return !running.no_stacks;
+}
+
+int __wrap_native_pages__set(struct native_pages *pages, const struct btf *btf,
+			     struct native_code *code, char ret_why[NATIVE_WHY])
+{
+	if (!running.no_pages || !code->pages_at)
+		return 0;
+	strcpy(ret_why, "no pages");
+	return -EOPNOTSUPP;
+}
+
+/* What doctor says of a kernel. */
+static void says(struct running now, int err, const char *expected)
+{
+	char detail[FEATURE_DETAIL];
+
+	running = now;
+	assert_int_equal(native_probe(detail, sizeof(detail)), err);
+	assert_string_equal(detail, expected);
+}
+
 static void feature(void **state)
 {
-	char detail[128];
-
-	running = "6.18";
-	assert_int_equal(native_probe(detail, sizeof(detail)), 0);
-	assert_string_equal(detail, "all 38");
-	running = "6.1";
-	assert_int_equal(native_probe(detail, sizeof(detail)), -EOPNOTSUPP);
-	assert_string_equal(detail, "37 of 38; kmem_cache_alloc: accounted: which flags "
-				    "account an allocation is unknown");
+	says((struct running){ .kernel = "6.18" }, 0, "all 38, system calls among them");
+	says((struct running){ .kernel = "6.1" }, -EOPNOTSUPP,
+	     "37 of 38, system calls among them\n"
+	     "kmem:kmem_cache_alloc: accounted: which flags account an allocation is unknown");
+	says((struct running){ .kernel = "6.18", .no_pages = true }, -EOPNOTSUPP,
+	     "33 of 38, system calls among them\n"
+	     "kmem:mm_page_alloc, kmem:mm_page_free, kmem:mm_page_free_batched, "
+	     "kmem:mm_page_alloc_zone_locked, kmem:mm_page_pcpu_drain: no pages");
+	says((struct running){ .kernel = "6.18", .other_calls = true }, -EOPNOTSUPP,
+	     "36 of 38\n"
+	     "raw_syscalls:sys_enter, syscalls:sys_enter_*: "
+	     "its print fmt is unknown (0x143a4b4b642a76fc)\n"
+	     "raw_syscalls:sys_exit, syscalls:sys_exit_*: "
+	     "its print fmt is unknown (0x7af6eaa30c64b588)");
+	says((struct running){ .kernel = "6.18", .no_stacks = true }, -EOPNOTSUPP,
+	     "all 38, system calls among them, but only with --no-kernel-stacks: "
+	     "programs of raw tracepoints cannot walk kernel stacks");
+	says((struct running){ .kernel = "6.18", .no_levels = true }, -EOPNOTSUPP,
+	     NATIVE_NO_LEVELS);
 }
 
 /* Offsets that pahole prints for these kernels. */
