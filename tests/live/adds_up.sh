@@ -59,6 +59,9 @@ run_case map --stack-map-bits 10 --stack-pool 64K -e 'sched:*' -e 'kmem:*' \
 	-e raw_syscalls:sys_enter
 [ "$(info_of map.stk .stacks.fallbacks)" -gt 0 ] ||
 	fail "a map of 2^10 did not fill: this tested nothing"
+info_true map.stk '[.events[].witness] | unique ==
+	["counter_program", "kernel", "second_program"]' ||
+	fail "other witnesses: $(info_of map.stk -c '.events[] | {name, witness}')"
 
 # Where the kernel fills the records, interrupts hit the second program of one event and run that of
 # another.
