@@ -6,7 +6,6 @@
 # shellcheck source=bench/lib.sh
 . "$BENCH/lib.sh"
 
-describe_machine
 echo "CPU ns of the recorder per event: emptying the rings, ending the rounds, and both."
 printf '\n%-12s %16s %6s %6s %6s %6s\n' load events rings rounds both bytes
 for load in calls kmem ${BENCH_RECORDING:-}; do

@@ -37,7 +37,6 @@ perf_row()
 }
 
 tracefs_mount
-describe_machine
 with_recorder "$measure" "$work/cost" "$stackonce" record -q -a -o "$work/t.stk" \
 	-e sched:sched_switch -e raw_syscalls:sys_enter
 with_recorder "$measure" "$work/cost" perf record -q -a -g -m 16M -o "$work/perf.data" \

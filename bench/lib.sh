@@ -115,9 +115,3 @@ promise()
 		exit !ok
 	}' || failures=$((failures + 1))
 }
-
-describe_machine()
-{
-	echo "Linux $(uname -r), $(nproc) CPUs," \
-		"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(date +%F)"
-}

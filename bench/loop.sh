@@ -17,7 +17,6 @@ ns()
 		median
 }
 
-describe_machine
 printf '%-40s %9s %9s\n' 'ns per event in a loop' 'one CPU' 'both CPUs'
 printf '%-40s %9s %9s\n' 'kernel stack of some 7 frames, known' "$(ns stacks alone)" \
 	"$(ns stacks both)"

@@ -93,7 +93,6 @@ beside()
 	recorder=
 }
 
-describe_machine
 cat <<TEXT
 +ns/event: median CPU time of the load per event with the programs attached, less that without in
 the same round; more: than the stage before; run ns: time that the programs ran per event

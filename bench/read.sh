@@ -7,7 +7,6 @@
 . "$BENCH/lib_read.sh"
 
 tracefs_mount
-describe_machine
 with_recorder "$measure" "$work/cost" "$stackonce" record -q -a -o "$work/t.stk" \
 	-e sched:sched_switch -e raw_syscalls:sys_enter
 # For latency, pairs of the same load: system calls, and runnable tasks that wait for a CPU.

@@ -274,7 +274,6 @@ bench_workload()
 }
 
 tracefs_mount
-describe_machine
 cat <<TEXT
 +ns/event: median CPU time of the workload per event with the tool, less that without; +-: half of
 the distance between the quartiles of the rounds; ratio: added ns relative to stackonce's; lost:

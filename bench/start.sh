@@ -33,7 +33,6 @@ row()
 }
 
 tracefs_mount
-describe_machine
 one first "$stackonce" record # fills the cache
 for _ in $(seq "$rounds"); do
 	[ -z "${START_OLD:-}" ] || one old "$START_OLD" record

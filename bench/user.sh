@@ -592,7 +592,6 @@ wait
 TEXT
 
 tracefs_mount
-describe_machine
 cat <<TEXT
 +ns: median CPU time of the program per event with the tool, less that without; lost: events that
 are not in the result; right: right frames, of all in the chain; caller: that of libc's syscall();

@@ -7,7 +7,6 @@
 # shellcheck source=bench/lib_read.sh
 . "$BENCH/lib_read.sh"
 
-describe_machine
 recording=${BENCH_RECORDING:-$work/t.stk}
 if [ -z "${BENCH_RECORDING:-}" ]; then
 	tracefs_mount

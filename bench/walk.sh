@@ -19,7 +19,6 @@ bench_depth()
 }
 
 tracefs_mount
-describe_machine
 echo "ns that a kernel stack adds to a BPF program at a tracepoint, compared with none."
 printf '\n%-26s %6s %11s %11s %11s\n' event frames kernel walked remembered
 bench_depth raw_syscalls:sys_enter "$prog/getppid" 30000 0
