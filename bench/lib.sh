@@ -55,6 +55,20 @@ spread()
 	}'
 }
 
+# ns_per_event FILE: what a workload has printed, "events N" and "cpu_ns N", as CPU time per event.
+ns_per_event()
+{
+	awk '$1 == "events" { n = $2 } $1 == "cpu_ns" { printf "%.2f\n", $2 / n }' "$1"
+}
+
+# differences A B: the files have a number for each round; prints A - B within each round, so that
+# what slows a whole round does not count.
+differences()
+{
+	[ ! -s "$1" ] || [ ! -s "$2" ] ||
+		paste "$1" "$2" | awk 'NF == 2 { printf "%.2f\n", $1 - $2 }'
+}
+
 # wait_for SECONDS COMMAND...: retries the command until it succeeds.
 wait_for()
 {
@@ -67,13 +81,13 @@ wait_for()
 	return 1
 }
 
-# start_ftrace EVENTS OPTION: starts the kernel's own tracer in an instance, which is removed with
+# start_ftrace EVENTS [OPTION]: starts the kernel's own tracer in an instance, which is removed with
 # its settings.  EVENTS are SYSTEM:NAME or SYSTEM:*, separated by commas.
 start_ftrace()
 {
 	instance=$tracefs/instances/stackonce-bench
 	mkdir "$instance" || return 1
-	echo 1 >"$instance/options/$2"
+	[ -z "${2:-}" ] || echo 1 >"$instance/options/$2"
 	echo 98304 >"$instance/buffer_size_kb"
 	for event_dir in $(echo "$1" | sed 's/:\*//g; s/:/\//g; s/,/ /g'); do
 		event_dir=$instance/events/$event_dir
@@ -103,15 +117,25 @@ end_ftrace()
 	instance=
 }
 
-# promise WHAT VALUE BOUND [AIM]: fails if VALUE exceeds BOUND.
+# promise WHAT VALUE BOUND [AIM]: fails if VALUE exceeds BOUND, or if one of them is empty.
 promise()
 {
-	awk -v what="$1" -v value="$2" -v bound="$3" -v aim="${4:-}" 'BEGIN {
-		ok = value != "" && value + 0 <= bound + 0
+	awk -v what="$1" -v value="$2" -v bound="$3" -v aim="${4:-}" '
+	function within(limit) { return value != "" && limit != "" && value + 0 <= limit + 0 }
+	BEGIN {
 		if (aim != "")
-			note = ", aim " aim (value + 0 <= aim + 0 ? " reached" : " not reached")
-		printf "%s  %s: %s, at most %s%s\n", ok ? "PASS" : "FAIL", what,
-			value == "" ? "none" : value, bound, note
-		exit !ok
+			note = ", aim " aim (within(aim) ? " reached" : " not reached")
+		printf "%s  %s: %s, at most %s%s\n", within(bound) ? "PASS" : "FAIL", what,
+			value == "" ? "none" : value, bound == "" ? "none" : bound, note
+		exit !within(bound)
 	}' || failures=$((failures + 1))
+}
+
+# promise_two_cpus TWO ONE: with one hot stack, an event on two CPUs costs no more than on one, but
+# for what the rows vary; each is "NS SPREAD" of a row.
+promise_two_cpus()
+{
+	promise "ns on two CPUs with one hot stack, of one's; bound: 1 + both +- / ns on one" \
+		"$(echo "$1 $2" | awk 'NF == 4 { printf "%.3f\n", $1 / $3 }')" \
+		"$(echo "$1 $2" | awk 'NF == 4 { printf "%.3f\n", 1 + ($2 + $4) / $3 }')"
 }

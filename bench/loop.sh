@@ -10,17 +10,23 @@ for _ in $(seq 1 "${BENCH_REPEATS:-5}"); do
 	"$BUILD/bench/loop" "$BUILD/bench" 2000 || exit 1
 done >"$work/data"
 
-# ns STACKS HOW: the median over both CPUs.
-ns()
+# cost STACKS HOW: "NS SPREAD" over the measurements on either CPU.
+cost()
 {
-	awk -v stacks="$1" -v how="$2" '$1 == stacks && $2 == how { print $4 }' "$work/data" |
-		median
+	awk -v stacks="$1" -v how="$2" '$1 == stacks && $2 == how { print $4 }' "$work/data" \
+		>"$work/ns"
+	echo "$(median <"$work/ns") $(spread <"$work/ns")"
 }
 
-printf '%-40s %9s %9s\n' 'ns per event in a loop' 'one CPU' 'both CPUs'
-printf '%-40s %9s %9s\n' 'kernel stack of some 7 frames, known' "$(ns stacks alone)" \
-	"$(ns stacks both)"
-printf '%-40s %9s %9s\n' 'no stacks' "$(ns no-stacks alone)" "$(ns no-stacks both)"
-promise "two CPUs with one hot stack, of one's" \
-	"$(echo "$(ns stacks both) $(ns stacks alone)" | awk '{ printf "%.2f\n", $1 / $2 }')" 1.05
+# row TITLE STACKS
+row()
+{
+	echo "$(cost "$2" alone) $(cost "$2" both)" | awk -v title="$1" \
+		'{ printf "%-36s %9s %7s %9s %7s\n", title, $1, $2, $3, $4 }'
+}
+
+printf '%-36s %9s %7s %9s %7s\n' 'ns per event in a loop' 'one CPU' '+-' 'both CPUs' '+-'
+row 'kernel stack of some 7 frames, known' stacks
+row 'no stacks' no-stacks
+promise_two_cpus "$(cost stacks both)" "$(cost stacks alone)"
 [ "$failures" -eq 0 ]

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # The cost of recording for the recorded: ns of the workload's own CPU time added per event,
-# compared with other tools that record kernel stacks.  Each round runs all tools in turn and one
-# run without a tool; the medians are compared.
+# compared with other tools.  Each round runs all tools in turn and one run without a tool; the
+# medians are compared.  The last lines of a workload check the promises.
 #   BENCH_REPEATS    rounds (5)
 #   BENCH_TOOLS      the tools to run instead of all
 #   BENCH_WORKLOADS  workloads (first column of the table at the end) to run instead of all
@@ -11,15 +11,16 @@
 . "$BENCH/lib.sh"
 
 repeats=${BENCH_REPEATS:-5}
-tools=${BENCH_TOOLS:-'stackonce stackonce-kernel stackonce-no-stacks perf perf-kernel trace-cmd
-	bpftrace ftrace'}
+# Rows that are compared within a round are neighbours.
+tools=${BENCH_TOOLS:-'stackonce stackonce-no-stacks stackonce-kernel perf perf-kernel trace-cmd
+	bpftrace ftrace ftrace-no-stacks'}
 
 title()
 {
 	case $1 in
 	stackonce) echo 'stackonce record' ;;
+	*-no-stacks) echo '  without stacks' ;;
 	stackonce-kernel) echo '  --kernel-unwind=kernel' ;;
-	stackonce-no-stacks) echo '  without stacks' ;;
 	perf) echo 'perf record -g' ;;
 	perf-kernel) echo 'perf -g --kernel-callchains' ;;
 	trace-cmd) echo 'trace-cmd record -T' ;;
@@ -70,10 +71,10 @@ start_tool()
 			tracepoint:$(echo "$event" | sed 's/,/,tracepoint:/g') {
 				@[kstack] = count(); }"
 		;;
-	ftrace)
+	ftrace*)
 		# The instance holds the whole run and is read afterwards: this measures the
-		# kernel's own stack trace without a concurrent reader.
-		start_ftrace "$event" stacktrace || return 1
+		# kernel's own tracer without a concurrent reader.
+		start_ftrace "$event" "$([ "$1" != ftrace ] || echo stacktrace)" || return 1
 		in_background "$out" sleep 1000
 		;;
 	esac
@@ -88,7 +89,7 @@ armed()
 	perf*) [ -s "$work/$1.data" ] && sleep 1 ;;
 	trace-cmd) sleep 2 ;;
 	bpftrace) grep -q armed "$work/$1.out" ;;
-	ftrace) sleep 0.2 ;;
+	ftrace*) sleep 0.2 ;;
 	esac
 }
 
@@ -96,7 +97,7 @@ stop_tool()
 {
 	end_child INT "$recorder"
 	recorder=
-	[ "$1" != ftrace ] || end_ftrace "$work/ftrace"
+	case $1 in ftrace*) end_ftrace "$work/$1" ;; esac
 }
 
 # counts TOOL EVENTS: prints "BYTES ALL SEEN": bytes of the file, events in it, events of the
@@ -124,11 +125,12 @@ counts()
 			END { print bytes, all + 0, seen + 0 }'
 		;;
 	bpftrace) awk -F ': ' '/^]: [0-9]+$/ { n += $2 } END { print 0, n + 0, n + 0 }' "$f.out" ;;
-	ftrace)
-		# Each event has two entries, itself and its stack.
+	ftrace*)
+		# With its stack, an event has two entries.
 		wc -c <"$f.raw" |
 			awk -v read="$(cat "$f.read")" -v lost="$(cat "$f.lost")" -v n="$2" \
-				'{ print $1, read / 2, n * read / (read + lost) }'
+				-v entries="$([ "$1" = ftrace ] && echo 2 || echo 1)" \
+				'{ print $1, read / entries, n * read / (read + lost) }'
 		;;
 	esac
 }
@@ -151,7 +153,7 @@ run_workload()
 		printf "events %.0f\ncpu_ns %.0f\n", counted ? counted : sum["events"],
 			sum["cpu_ns"]
 	}' >"$work/load"
-	awk '{ v[$1] = $2 } END { printf "%.2f\n", v["cpu_ns"] / v["events"] }' "$work/load"
+	ns_per_event "$work/load"
 }
 
 # If the workload does not know its number of events, ftrace counts those of its processes.
@@ -171,7 +173,21 @@ count_events()
 	instance=
 }
 
-# Runs one round of one tool: ns per event go to TOOL.ns, its own cost to TOOL.cpu and TOOL.peak.
+# add_account TOOL: adds a line to TOOL.account: events lost, events without their fields, and sums
+# that are wrong.  Edge losses are those of the moments when a recording begins or ends.
+add_account()
+{
+	account=$("$stackonce" info --json "$work/$1.stk" | jq -r '[
+		.totals.lost - .totals.lost_by.edge,
+		([.events[].fields_missing] | add),
+		([.events[] | select(.happened != .recorded + .filtered + .lost)] | length) +
+			if .accounted and .events_in_file == .totals.recorded then 0 else 1 end
+	] | join(" ")')
+	echo "$account" >>"$work/$1.account"
+}
+
+# Runs one round of one tool: ns per event go to TOOL.ns, its own cost to TOOL.cpu and TOOL.peak,
+# our own accounting to TOOL.account.
 run_tool()
 {
 	[ ! -e "$work/$1.failed" ] || return 0
@@ -180,6 +196,7 @@ run_tool()
 		end_child INT "$recorder"
 		recorder=
 		grep -v '^$' "$work/$1.err" | tail -n 1 | sed 's/^ *//' >"$work/$1.failed"
+		echo >>"$work/$1.account"
 		[ -z "$instance" ] || rmdir "$instance"
 		instance=
 		return 0
@@ -189,6 +206,7 @@ run_tool()
 	echo "$(value "$work/$1.cost" cpu_ns) $(value "$work/load" events)" |
 		awk '{ printf "%.1f\n", $1 / $2 }' >>"$work/$1.cpu"
 	value "$work/$1.cost" peak_kb >>"$work/$1.peak"
+	case $1 in stackonce*) add_account "$1" ;; esac
 }
 
 print_row()
@@ -198,7 +216,7 @@ print_row()
 		return
 	fi
 	total=$(value "$work/load" events)
-	counts "$1" "$total" >"$work/counts"
+	counts "$1" "$total" >"$work/$1.counts"
 	ours=$(if [ -s "$work/stackonce.ns" ]; then median <"$work/stackonce.ns"; fi)
 	awk -v title="$(title "$1")" -v base="$(median <"$work/base.ns")" \
 		-v ns="$(median <"$work/$1.ns")" -v spread="$(spread <"$work/$1.ns")" \
@@ -210,7 +228,7 @@ print_row()
 		bytes = $1 ? sprintf("%.1f", $1 / $2) : "-"
 		printf "%-28s %9.0f %7.0f %7s %9s %9s %12.0f %9.1f\n", title, ns - base,
 			spread, ratio, sprintf(lost_as, lost), bytes, cpu, peak / 1024
-	}' "$work/counts"
+	}' "$work/$1.counts"
 }
 
 # added TOOL: ns per event added by the tool; nothing if it did not run.
@@ -221,18 +239,55 @@ added()
 			awk '{ printf "%.0f\n", $1 - $2 }'
 }
 
-# stack_alone TOOL: the difference of the tool to stackonce without stacks.
+# cost TOOL: "NS SPREAD" of its row; nothing if it did not run.
+cost()
+{
+	[ ! -s "$work/$1.ns" ] || echo "$(added "$1") $(spread <"$work/$1.ns")"
+}
+
+# stack_alone TOOL: the differences to stackonce without stacks.
 stack_alone()
 {
-	with=$(added "$1")
-	without=$(added stackonce-no-stacks)
-	[ -z "$with" ] || [ -z "$without" ] || echo $((with - without))
+	differences "$work/$1.ns" "$work/stackonce-no-stacks.ns"
 }
 
 print_stack_alone()
 {
-	ns=$(stack_alone "$2")
-	[ -z "$ns" ] || printf '%-28s %9d\n' "$1" "$ns"
+	stack_alone "$2" >"$work/alone"
+	[ ! -s "$work/alone" ] ||
+		printf '%-28s %9.0f %7.0f\n' "$1" "$(median <"$work/alone")" \
+			"$(spread <"$work/alone")"
+}
+
+# accounts COLUMN: the sum over all rounds of stackonce's rows; nothing if a round has no account.
+accounts()
+{
+	cat "$work"/stackonce*.account |
+		awk -v n="$1" 'NF != 3 { bad = 1 } { sum += $n } END { if (!bad) print sum }'
+}
+
+promise_accounts()
+{
+	promise 'events lost' "$(accounts 1)" 0
+	promise 'sums other than happened = recorded + filtered + lost' "$(accounts 3)" 0
+	# The other workloads have events whose records the kernel fills: an event that interrupts
+	# such a program has no fields.
+	[ -z "$counted" ] || return 0
+	promise 'events without their fields' "$(accounts 2)" 0
+	promise 'events of the workload not in the result' "$(
+		cat "$work"/stackonce*.counts 2>/dev/null |
+			awk -v total="$(value "$work/load" events)" \
+				'$3 < total { n += total - $3 } END { if (NR) print n + 0 }'
+	)" 0
+}
+
+promise_costs()
+{
+	promise "added ns, of bpftrace's" "$(echo "$(added stackonce) $(added bpftrace)" |
+		awk 'NF == 2 { printf "%.2f\n", $1 / $2 }')" 0.18 0.1
+	promise 'added ns without stacks; bound: what ftrace adds without' \
+		"$(added stackonce-no-stacks)" "$(added ftrace-no-stacks)" 150
+	promise 'the stack alone, ns' "$(stack_alone stackonce | median)" 40
 }
 
 bench_workload()
@@ -257,20 +312,13 @@ bench_workload()
 	done
 	print_stack_alone 'the stack alone' stackonce
 	print_stack_alone "  by the kernel's unwinder" stackonce-kernel
+	case $tools in *stackonce*) promise_accounts ;; esac
 	# One stack on two CPUs: both would wait for a line or a lock that they share.
 	case $name in
-	syscall) one_cpu=$(added stackonce) ;;
-	two-cpus)
-		[ -z "${one_cpu:-}" ] || promise "added ns on two CPUs, of one's" \
-			"$(echo "$(added stackonce) $one_cpu" | awk '{ printf "%.2f\n", $1 / $2 }')" 1.1
-		;;
+	syscall) one_cpu=$(cost stackonce) ;;
+	two-cpus) [ -z "${one_cpu:-}" ] || promise_two_cpus "$(cost stackonce)" "$one_cpu" ;;
 	esac
-	[ -z "${BENCH_TOOLS:-}" ] || return
-	[ "$most" = - ] ||
-		promise "added ns, of bpftrace's" "$(echo "$(added stackonce) $(added bpftrace)" |
-			awk 'NF == 2 { printf "%.2f\n", $1 / $2 }')" "${most%/*}" "${most#*/}"
-	[ "$stack" = - ] ||
-		promise 'the stack alone, ns' "$(stack_alone stackonce)" "$stack"
+	[ -n "${BENCH_TOOLS:-}" ] || [ "$promised" != costs ] || promise_costs
 }
 
 tracefs_mount
@@ -278,24 +326,25 @@ cat <<TEXT
 +ns/event: median CPU time of the workload per event with the tool, less that without; +-: half of
 the distance between the quartiles of the rounds; ratio: added ns relative to stackonce's; lost:
 events of the workload that are not in the result, approximate (~) where ftrace counted them in
-another run; rec. ns/ev, peak MB: CPU time and memory of the recorder.
+another run; rec. ns/ev, peak MB: CPU time and memory of the recorder; the stack alone: the
+differences to 'without stacks' within a round.
 TEXT
 src=$(cd "$BENCH/../src" && pwd)
 export BENCH prog measure work src
 # Name; events; the programs of the workload; the CPUs it runs on in parallel; most rounds, as a
-# tool takes half a minute to detach from hundreds of events; the promises: at most this ratio to
-# bpftrace's added ns / the aim, and ns of the stack alone; the command on $cpu.
-while read -r name event comm cpus rounds most stack command <&3; do
+# tool takes half a minute to detach from hundreds of events; whether its costs are promised; the
+# command on $cpu.
+while read -r name event comm cpus rounds promised command <&3; do
 	case " ${BENCH_WORKLOADS:-$name} " in
 	*" $name "*) bench_workload ;;
 	esac
 done 3<<'TABLE'
-switch   sched:sched_switch         pingpong  0   99 0.18/0.1 40 "$prog/pingpong" 60000 $cpu
-syscall  raw_syscalls:sys_enter     getppid   0   99 0.18/0.1 40 "$prog/getppid" 250000 $cpu
-two-cpus raw_syscalls:sys_enter     getppid   0,1 99 -    -      "$prog/getppid" 150000 $cpu
-fault    exceptions:page_fault_user faults    0   99 -    -      "$prog/faults" 50000 $cpu
-tcp      net:*                      pingpong  0   99 -    -      "$prog/pingpong" 15000 $cpu tcp
-compile  sched:*,syscalls:*         cc|cc1|as 0   3  -    -      sh "$BENCH/compile.sh" $cpu
+switch   sched:sched_switch         pingpong  0   99 costs "$prog/pingpong" 60000 $cpu
+syscall  raw_syscalls:sys_enter     getppid   0   99 costs "$prog/getppid" 250000 $cpu
+two-cpus raw_syscalls:sys_enter     getppid   0,1 99 -     "$prog/getppid" 150000 $cpu
+fault    exceptions:page_fault_user faults    0   99 -     "$prog/faults" 50000 $cpu
+tcp      net:*                      pingpong  0   99 -     "$prog/pingpong" 15000 $cpu tcp
+compile  sched:*,syscalls:*         cc|cc1|as 0   3  -     sh "$BENCH/compile.sh" $cpu
 TABLE
 if [ ! -e "$work/load" ]; then
 	echo "bench: there is no workload '$BENCH_WORKLOADS'" >&2
