@@ -20,7 +20,7 @@ describe_run()
 		"load average $(cut -d ' ' -f 1-3 /proc/loadavg), commit ${BENCH_COMMIT:-unknown}"
 }
 
-[ $# -gt 0 ] || set -- record start drain read export view walk path loop stackmap user
+[ $# -gt 0 ] || set -- record start minute drain read export view walk path loop stackmap user
 rc=0
 for bench; do
 	if [ -f "$BENCH/$bench.sh" ] && [ "${bench#lib}" = "$bench" ]; then
