@@ -131,12 +131,15 @@ struct cpu_scratch {
 };
 ARRAY(scratches, 1, struct cpu_scratch);
 
-/* `count` passes the event to `nested` here; `nested` finds it by the address of the context. */
+/*
+ * `count` passes the event to `nested` here; `nested` finds it by the address of the context.  The
+ * memory of an mmapable map begins at a page, so CPUs share no cache line.
+ */
 struct handover {
 	u64 ctx;
 	u64 event;
 };
-ARRAY(handovers, 1, struct handover[MAX_HANDOVERS]);
+ARRAY_MMAPABLE(handovers, 1, struct handover[MAX_HANDOVERS]);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
