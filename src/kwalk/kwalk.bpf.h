@@ -9,9 +9,9 @@
  *
  *	n = kwalk_tracepoint(ctx, s);		// struct kwalk_stack *s: s->words
  *
- * and gets the same words in about a tenth of the time.  Where the walk gives up, it calls
- * bpf_get_stack().  A sample of the walks is always compared with bpf_get_stack(); after the first
- * difference, bpf_get_stack() takes every stack.  The user-space side is kwalk.h.
+ * and gets the same words 3 to 11 times faster.  Where the walk gives up, it calls bpf_get_stack().
+ * A sample of the walks is always compared with bpf_get_stack(); after the first difference,
+ * bpf_get_stack() takes every stack.  The user-space side is kwalk.h.
  *
  * Where a walk starts depends on the type of the program:
  * - TRACEPOINT: the first word of the context points to the registers that perf_fetch_caller_regs()

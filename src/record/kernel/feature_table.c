@@ -355,7 +355,7 @@ const struct feature feature_table[] = {
 	{ "max_stack", "kernel stacks of up to 127 frames", "", FEATURE_MAY, probe_max_stack,
 	  "deeper stacks are truncated, and marked", "sysctl kernel.perf_event_max_stack=127" },
 	{ "orc", "kernel stacks by ORC rules or frame pointers", "5.14 (79a7f8bdb159)", FEATURE_MAY,
-	  probe_orc, "bpf_get_stack() unwinds them, which takes ten times as long",
+	  probe_orc, "bpf_get_stack() unwinds them, which takes 3 to 15 times as long",
 	  "a kernel with CONFIG_UNWINDER_ORC=y or CONFIG_UNWINDER_FRAME_POINTER=y, "
 	  "sysctl kernel.kptr_restrict=1 or 0" },
 	{ "kallsyms", "kernel symbols in /proc/kallsyms", "", FEATURE_MAY, probe_kallsyms,
