@@ -58,6 +58,7 @@ struct {
 /* By way: the id of its thread; 0: none. */
 struct user_threads {
 	u64 tid[USER_WAYS];
+	u64 pad[8]; /* all four threads' events read the ids: in no line with a busy word */
 	struct user_thread way[USER_WAYS];
 };
 ARRAY(threads, 1, struct user_threads);

@@ -207,7 +207,8 @@ KWALK_GLOBAL int kwalk_drop_duplicate(struct kwalk_stack *s)
 	if (!s || s->nr < 2 || s->words[0] != s->words[1])
 		return 0;
 	s->nr--;
-	kwalk_state.doubled = 1;
+	if (!kwalk_state.doubled) /* all CPUs read this line */
+		kwalk_state.doubled = 1;
 	kwalk_drop_frames(s, 1);
 	return 0;
 }
