@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -89,6 +90,23 @@ uint64_t live__mix(uint64_t x)
 uint64_t live__return_address(uint32_t stack, unsigned int i)
 {
 	return 0x400000 + (live__mix((uint64_t)stack << 8 | i) & 0x3fffffff);
+}
+
+struct chain *live__chain(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	size_t size = sysconf(_SC_PAGESIZE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "chain", 4, size, 1, &opts);
+	void *page = MAP_FAILED;
+
+	if (fd >= 0)
+		page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED) {
+		live__wrong("memory for a chain: %s", strerror(errno));
+		exit(1);
+	}
+	close(fd);
+	return page;
 }
 
 void live__craft(struct chain *chain, uint32_t stack, unsigned int depth)

@@ -38,6 +38,11 @@ struct live_event_sink {
 uint64_t live__mix(uint64_t x);
 /* The i-th return address of stack number `stack`. */
 uint64_t live__return_address(uint32_t stack, unsigned int i);
+/*
+ * Memory for a chain that the kernel can always read: other pages are absent while they move, which
+ * they do when memory is short, and a stack would end there.
+ */
+struct chain *live__chain(void);
 void live__craft(struct chain *chain, uint32_t stack, unsigned int depth);
 /* getppid(stack) with rbp on the chain; sets *ret_ip, the ip that the kernel sees, beforehand. */
 void live__call(struct chain *chain, uint32_t stack, uint64_t *ret_ip);

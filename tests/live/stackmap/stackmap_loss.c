@@ -56,15 +56,15 @@ static void load_once(unsigned int bits, unsigned int percent, unsigned int set)
 	struct stackmap_live_bpf *skel = skel_load(bits, &map);
 	struct stackmap_stats st;
 	struct ring_buffer *ring;
-	struct chain chain;
+	struct chain *chain = live__chain();
 	uint64_t failed = 0, ip;
 	int err;
 
 	ring = ring_buffer__new(bpf_map__fd(skel->maps.live_ring), count_event, &failed, NULL);
 	skel->bss->live_pid = getpid();
 	for (i = 0; i < stacks; i++) {
-		live__craft(&chain, set * 1000003 + i, DEPTH);
-		live__call(&chain, i, &ip);
+		live__craft(chain, set * 1000003 + i, DEPTH);
+		live__call(chain, i, &ip);
 	}
 	skel->bss->live_pid = 0;
 	err = ring_buffer__consume(ring);

@@ -48,7 +48,7 @@ static unsigned int depth_of(uint32_t stack)
 static void *run(void *arg)
 {
 	unsigned int me = (uintptr_t)arg, i, stack;
-	struct chain chain;
+	struct chain *chain = live__chain();
 
 	live__pin(me);
 	for (i = 0; i < STACKS + race.again; i++) {
@@ -61,8 +61,8 @@ static void *run(void *arg)
 				__builtin_ia32_pause();
 		}
 		/* after the wait: measured, there are three times as many races */
-		live__craft(&chain, stack, depth_of(stack));
-		live__call(&chain, stack, &race.ip);
+		live__craft(chain, stack, depth_of(stack));
+		live__call(chain, stack, &race.ip);
 	}
 	return NULL;
 }

@@ -36,13 +36,13 @@ static unsigned int depth_of(uint32_t stack)
 
 static void *run(void *arg)
 {
-	struct chain chain;
+	struct chain *chain = live__chain();
 	unsigned int i;
 
 	live__pin(1);
 	for (i = 0; !test.stop; i++) {
-		live__craft(&chain, i % STACKS, depth_of(i % STACKS));
-		live__call(&chain, i % STACKS, &test.ip);
+		live__craft(chain, i % STACKS, depth_of(i % STACKS));
+		live__call(chain, i % STACKS, &test.ip);
 		test.calls = i;
 		while (i - test.consumed > AHEAD && !test.stop)
 			usleep(100);
