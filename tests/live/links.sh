@@ -89,7 +89,7 @@ all='-a --no-user-stacks'
 }
 
 # With user stacks, whose files are looked up when a program begins.
-want_links sched_process_exec sched_switch -- -a -e sched:sched_switch
+want_links sched_process_exec sched_switch -- -a --user-stacks -e sched:sched_switch
 # The tasks of a command: it begins when the task is renamed, and its children are selected.
 cat >until_gone <<'END'
 while [ -e go ]; do

@@ -18,9 +18,9 @@ while [ \$i -lt $runs ]; do
 done
 EOF
 fault=exceptions:page_fault_kernel
-events=$fault,exceptions:page_fault_user,kmem:kmalloc,kmem:kfree
+types=$fault,exceptions:page_fault_user,kmem:kmalloc,kmem:kfree
 # shellcheck disable=SC2086 # an option and its value
-record -a $roomy --fields native --user-stacks=fp -o faults.stk -e $events -- sh load.sh
+record -a $roomy --fields native --user-stacks=fp -o faults.stk -e $types -- sh load.sh
 want_sum faults.stk
 "$STACKONCE" info faults.stk | grep '^Native ' | grep -q page_fault_kernel ||
 	fail "page_fault_kernel is not native"
@@ -37,6 +37,6 @@ note "$second of the second front"
 note "$(info_of faults.stk -c '[.events[] | {name, happened, recorded, lost}]')"
 # the numbers of the other way, which are not to be compared: the faults are not the same ones
 # shellcheck disable=SC2086
-record -a $roomy --fields kernel --user-stacks=fp -o kernel.stk -e $events -- sh load.sh
+record -a $roomy --fields kernel --user-stacks=fp -o kernel.stk -e $types -- sh load.sh
 want_sum kernel.stk
 note "the kernel's: $(info_of kernel.stk -c '[.events[] | {name, happened, recorded, lost}]')"
