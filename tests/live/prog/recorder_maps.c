@@ -117,7 +117,7 @@ static void fill(const char *pid, const char *table)
 	else if (!strcmp(table, "names"))
 		user_ctl(pid)->nr_names = WIRE_MAX_NAMES;
 	else if (!strcmp(table, "threads"))
-		occupy(pid, table, 4 * sizeof(uint64_t), 4, 1); /* after the thread ids */
+		occupy(pid, table, 12 * sizeof(uint64_t), 4, 1); /* after ids and a gap */
 	else if (!strcmp(table, "copies"))
 		occupy(pid, table, 0, 1, 4);
 	else if (!strcmp(table, "saved_calls"))
