@@ -4,10 +4,11 @@
 # state what it needs (kernel/README.md).  Tests that need the same machine share one boot.
 
 # A data race report is about the series if it names one of these; mm/filemap.c has names that begin
-# like those of the file map.
+# alike, so those of the series are listed.
+k_filemap=$(sed -n 's/^+[a-z].*[ *]\(filemap_[a-z0-9_]*\)(.*/\1/p' kernel/*.patch | sort -u |
+	paste -s -d '|')
 k_ours='stackmap|stack_map|file_map|file_desc_|file_key_|ustack_|user_stack|rmap_walk|trace_filemap'
-k_ours="$k_ours|filemap_(find|add|announce|is_old|charge|file_free|event_print)[+]"
-k_ours="$k_ours|filemap_(dump|dump_file|dump_mm|seq_[a-z]*|open|release|write)[+]"
+k_ours="$k_ours|($k_filemap)[+]"
 # Error messages of the kernel, other than data races.
 k_splats='BUG: |WARNING: |Oops|kernel BUG|general protection|Kernel panic|INFO: task|rcu: INFO'
 k_splats="$k_splats|possible (recursive|circular|irq|deadlock)|inconsistent lock|suspicious RCU"
@@ -74,14 +75,17 @@ machine_of()
 
 # ---- the machine --------------------------------------------------------------------------------
 
-# compile_tests ROOT: compiles each kernel/tests/NAME.c to a program.
+# compile_tests ROOT: compiles each kernel/tests/NAME.c to a program, NAME32.c to a 32 bit one.
 compile_tests()
 {
 	for c in kernel/tests/*.c; do
-		[ -e "$c" ] || continue
-		gcc -std=gnu17 -O2 -g0 -static -pthread -Wall -Wextra -Werror -D_GNU_SOURCE \
-			-Isrc/include -Ikernel/tests -o "$1/tests/$(basename "$c" .c)" "$c" ||
-			k_die "$c does not compile"
+		case $c in
+		*32.c) how="-m32 -nostdlib -fno-stack-protector -fno-pie" ;;
+		*) how="-pthread -D_GNU_SOURCE -Isrc/include -Ikernel/tests" ;;
+		esac
+		# shellcheck disable=SC2086 # a list of words
+		gcc -std=gnu17 -O2 -g0 -static -Wall -Wextra -Werror $how \
+			-o "$1/tests/$(basename "$c" .c)" "$c" || k_die "$c does not compile"
 	done
 }
 

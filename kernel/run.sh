@@ -41,9 +41,9 @@ usage()
 
 	VARIANT is one of: $k_variants.  TEST is kunit, selftests or a name from kernel/tests.
 	PART is patches or one of: $(row_names | xargs).
-	--all: in every variant, not only default; continues where an interrupted run ended, and
-	records the result in kernel/RESULTS.md.  --changed: only if something changed since the
-	last pass.
+	--all: in every variant, not only default, and check; continues where an interrupted run
+	ended, and records the result in kernel/RESULTS.md.  --changed: only if something changed
+	since the last pass.
 	KERNEL_TREE=DIR builds and boots that source tree instead. JOBS=N: N jobs. SLOW=N: timeouts
 	are N times as long.
 	EOT
@@ -103,9 +103,22 @@ record()
 				END { printf "| %s | %d | %d | %d |\n", name, p, f, s }' "$b"
 		done
 		echo
+		echo "Each patch was checked, and the series for: $(row_names | xargs)."
+		echo
 		cat "$out"/*/skips | sed 's/^/* /'
 	} >kernel/RESULTS.md
 	echo "kernel: the result is in kernel/RESULTS.md"
+}
+
+# check_all: `check`, without the parts that have passed with these patches.
+check_all()
+{
+	checked=$(cat kernel/*.patch kernel/config kernel/config.check kernel/check.sh | k_hash)
+	for part in patches $(row_names); do
+		! grep -qx "$part $checked" "$out/checked" 2>/dev/null || continue
+		(k_check "$part") || return 1
+		echo "$part $checked" >>"$out/checked"
+	done
 }
 
 cmd_recorded()
@@ -166,7 +179,7 @@ cmd_test()
 		cat "$s"
 	done
 	summary "$out"/*/results || return 1
-	[ -z "$inputs" ] || record
+	[ -z "$inputs" ] || { check_all && record; } || return 1
 	[ -n "$named$only${KERNEL_TREE:-}" ] || inputs_key default >"$stamp"
 }
 

@@ -53,4 +53,19 @@ record "$OUT/second"
 statistics "$dir"
 rmdir "$dir" || fail "rmdir"
 [ "$(areas)" = "$without" ] || fail "$(areas) areas of memory without the instance, $without before"
+# Who holds the map of user stacks keeps it, also when that of kernel stacks is given back.
+if [ -e "$tracefs/user_stack_map" ]; then
+	instance held 10
+	dir=$tracefs/instances/held
+	echo 1 >"$dir/options/userstacktrace"
+	exec 9<"$dir/user_stack_map"
+	echo 0 >"$dir/options/stackmap"
+	echo >"$dir/trace"
+	held=$(areas)
+	[ "$held" -gt "$without" ] || fail "a map is given back that somebody holds"
+	exec 9<&-
+	echo >"$dir/trace"
+	[ "$(areas)" = "$without" ] || fail "$(areas) areas of memory after that, $without before"
+	rmdir "$dir" || fail "rmdir"
+fi
 note "$(wc -l <"$OUT/first") stacks in one map, $(wc -l <"$OUT/second") in the next"

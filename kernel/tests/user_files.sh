@@ -28,6 +28,16 @@ for h in "$old" "$new"; do
 	[ "$(path_of "$h" "$OUT/trace-new" | cut -d' ' -f1)" = "$d/p" ] || fail "path of $h"
 done
 
+# Other bytes in the same file.
+cp "$prog" "$d/w" && "$d/w" chain >"$OUT/said" || fail "run"
+before=$(hash_of_last before)
+"$d/w" chain >"$OUT/said" || fail "run"
+[ "$(hash_of_last same)" = "$before" ] || fail "another hash for the same file"
+usleep 20000
+echo more >>"$d/w" && "$d/w" chain >"$OUT/said" || fail "run"
+after=$(hash_of_last after)
+[ -n "$after" ] && [ "$after" != "$before" ] || fail "hash '$before' before a write, '$after' after"
+
 # Unlinked while it runs: it sleeps until the event of its way back is on.
 cp "$prog" "$d/gone"
 "$d/gone" sleep 600 &
@@ -69,6 +79,11 @@ done
 "$d/p" chain >/dev/null
 [ "$(hash_of_last cpus)" = "$new" ] || fail "hash after reset of CPUs"
 [ "$(path_of "$new" "$OUT/trace-cpus" | cut -d' ' -f1)" = "$d/p" ] || fail "no file_map: CPUs"
+# A ring buffer of another size is an empty one.
+echo 3000 >"$i/buffer_size_kb" || fail "resize"
+"$d/p" chain >/dev/null
+[ "$(hash_of_last size)" = "$new" ] || fail "hash after a change of size"
+[ "$(path_of "$new" "$OUT/trace-size" | cut -d' ' -f1)" = "$d/p" ] || fail "no file_map: size"
 getppid_off
 
 # All executable mappings of running processes: the shell, and a program that does nothing.

@@ -12,6 +12,8 @@
  *   user_prog hostile KIND   getppid with an invalid frame pointer
  *   user_prog many N         getppid N times, each with its own return address, in no file
  *   user_prog threads T N    T threads, each of which calls getppid N times
+ *   user_prog crowd T        T threads that call getppid once at the end of standard input; prints
+ *                            "ready" when they wait for it
  *   user_prog bare [N]       as chain, but the innermost function has no frame
  *   user_prog files N UID [TIMES [SECONDS]]
  *                            getppid from N files in memory, as that user, from each in turn,
@@ -443,6 +445,41 @@ static int run_threads(int threads, int times)
 	return 0;
 }
 
+static pthread_barrier_t crowd_called;
+
+/* Each keeps what it has until all have called. */
+static void *crowd_thread(void *arg)
+{
+	struct truth t = { .call = SYS_getppid };
+	char c;
+
+	(void)arg;
+	two(&t); /* its memory is there then */
+	t.nr = 0;
+	while (read(0, &c, 1) > 0)
+		;
+	two(&t);
+	pthread_barrier_wait(&crowd_called);
+	return NULL;
+}
+
+static int run_crowd(int threads)
+{
+	pthread_t *ids = calloc(threads, sizeof(*ids));
+
+	pthread_barrier_init(&crowd_called, NULL, threads);
+	for (int i = 0; i < threads; i++) {
+		if (pthread_create(&ids[i], NULL, crowd_thread, NULL))
+			return 1;
+	}
+	sleep(1); /* until all of them wait */
+	printf("ready\n");
+	fflush(stdout);
+	for (int i = 0; i < threads; i++)
+		pthread_join(ids[i], NULL);
+	return 0;
+}
+
 static int run_fork(void)
 {
 	for (int i = 0; i < 50; i++) {
@@ -519,6 +556,8 @@ int main(int argc, char **argv)
 		return run_many(n);
 	if (!strcmp(what, "threads"))
 		return run_threads(n, argc > 3 ? atoi(argv[3]) : 1);
+	if (!strcmp(what, "crowd"))
+		return run_crowd(n);
 	if (!strcmp(what, "files"))
 		return run_files(n, argc > 3 ? atoi(argv[3]) : 0, argc > 4 ? atoi(argv[4]) : 1,
 				 argc > 5 ? atoi(argv[5]) : 0);
