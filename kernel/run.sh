@@ -49,27 +49,35 @@ usage()
 	EOT
 }
 
-# inputs_key VARIANT...: the inputs of the tests of these variants, without stackonce itself.
+# The sums of the files that decide what the tests find, without stackonce itself.
+input_sums()
+{
+	find kernel tests/vm -type f ! -name '*.md' ! -name cover-letter.txt \
+		! -path 'kernel/unwind/*' | sort | xargs sha256sum
+}
+
+# inputs_key VARIANT...: the inputs of the tests of these variants.
 inputs_key()
 {
 	{
 		for v; do
 			build_key "$v"
 		done
-		find kernel tests/vm -type f ! -name '*.md' | sort | xargs sha256sum
+		input_sums
 	} | k_hash
 }
 
 # The same of all variants.  The compiler is not part of it: results are recorded for all machines.
 series_key()
 {
-	find kernel tests/vm -type f ! -name '*.md' | sort | xargs sha256sum | k_hash
+	input_sums | k_hash
 }
 
 # drop_boots KEEP: removes what earlier boots left, but for those that passed with the inputs KEEP.
 drop_boots()
 {
 	for b in "$out"/*/; do
+		[ "$b" != "$out/unwind/" ] || continue
 		[ "$(cat "$b/key" 2>/dev/null)" = "${1:-none}" ] || rm -rf "$b"
 	done
 }
