@@ -10,7 +10,7 @@
 
 k_cache=${XDG_CACHE_HOME:-$HOME/.cache}/stackonce/kernel-series
 k_package=linux-source-6.12
-k_variants='default debug kcsan bpf fp'
+k_variants='default debug kcsan rt bpf fp'
 k_jobs=${JOBS:-$(nproc)}
 # What a compiler of another architecture is called, see use_arch.
 k_arch=x86_64
@@ -137,10 +137,20 @@ k_merge()
 	merge_fragments "$1" "$2" $(config_files "$3")
 }
 
-# rejected TREE OBJ: prints the values that the kernel did not take; fails if there are none.
+# rejected TREE OBJ: prints the values that the kernel did not take; fails if there are none.  An
+# option that is to be off may not exist.
 rejected()
 {
-	grep -A 2 '^Value requested' "$1/$2/merge.log"
+	awk '/^Value requested/ {
+			what = $0
+			getline wanted
+			getline actual
+			if (wanted ~ /is not set$/ && actual ~ /^Actual value: *$/)
+				next
+			print what "\n" wanted "\n" actual
+			found = 1
+		}
+		END { exit !found }' "$1/$2/merge.log"
 }
 
 # k_config TREE OBJ VARIANT: fails if the kernel rejects a value, unless $KERNEL_TREE is given,

@@ -9,11 +9,11 @@ k_filemap=$(sed -n 's/^+[a-z].*[ *]\(filemap_[a-z0-9_]*\)(.*/\1/p' kernel/*.patc
 	paste -s -d '|')
 k_ours='stackmap|stack_map|file_map|file_desc_|file_key_|ustack_|user_stack|rmap_walk|trace_filemap'
 k_ours="$k_ours|($k_filemap)[+]"
-# Error messages of the kernel, other than data races.
+# Error messages of the kernel, other than data races and memory leaks.
 k_splats='BUG: |WARNING: |Oops|kernel BUG|general protection|Kernel panic|INFO: task|rcu: INFO'
 k_splats="$k_splats|possible (recursive|circular|irq|deadlock)|inconsistent lock|suspicious RCU"
 k_splats="$k_splats|sleeping function|scheduling while atomic|trying to register non-static"
-k_splats="$k_splats|unreferenced object|held lock freed|bad unlock balance"
+k_splats="$k_splats|held lock freed|bad unlock balance"
 
 # ---- what a test needs --------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ variants_of()
 {
 	v=$(need_of "$1" variant)
 	case $1 in
-	kunit) v=all ;;
+	kunit) v=default,debug,kcsan,rt ;;
 	esac
 	case ${v:-default} in
 	all) echo default debug kcsan ;;
@@ -179,7 +179,7 @@ host_part()
 slowness()
 {
 	case $1 in
-	default | bpf | fp) echo "${SLOW:-1}" ;;
+	default | rt | bpf | fp) echo "${SLOW:-1}" ;;
 	*) echo $((3 * ${SLOW:-1})) ;;
 	esac
 }
@@ -198,6 +198,7 @@ boot_limit()
 
 # splats CONSOLE: the first line of each error message of the kernel.  In the two stacks of a data
 # race, frames below an interrupt entry are ignored: the interrupted code takes no part in the race.
+# A memory leak (kernel/init) is about the series if the stack of its allocation is.
 splats()
 {
 	tr -d '\r' <"$1" | awk -v ours="$k_ours" -v splats="$k_splats" '
@@ -214,13 +215,22 @@ splats()
 				race = ""
 			next
 		}
+		/kmemleak: / {
+			if (/unreferenced object/) {
+				leak = $0
+			} else if (leak != "" && /[+]0x/ && $0 ~ ours) {
+				print leak
+				leak = ""
+			}
+			next
+		}
 		$0 ~ splats { print }' | head -n 20
 }
 
-# others_races CONSOLE: the number of data race reports that are not about the series.
-others_races()
+# others CONSOLE WHAT: the number of reports that are not about the series.
+others()
 {
-	echo $(($(grep -ca 'BUG: KCSAN' "$1") - $(splats "$1" | grep -c 'BUG: KCSAN')))
+	echo $(($(grep -ca "$2" "$1") - $(splats "$1" | grep -c "$2")))
 }
 
 # lines_of DIR TESTS: writes one line per result; a test without one did not finish.
@@ -249,6 +259,7 @@ after_parts()
 		STACKONCE=$build/src/cmd/stackonce KERNEL_IMAGE=$3 sh "kernel/tests/$t.after.sh" \
 			"$1/$t" "$1/console" >"$1/$t.after.log" 2>&1 || rc=$?
 		note=$(sed -n 's/^# //p' "$1/$t.after.log" | tail -n 1 | tr '|&\\' '   ')
+		[ "$rc" -ne 77 ] || [ -n "$note" ] || rc=1
 		case $rc in
 		0) sed -i "s|^\(ok   $t:.*\)|\1 $note|" "$1/lines" ;;
 		77) sed -i "s|^ok   $t:.*|skip $t: $note|" "$1/lines" ;;
@@ -311,8 +322,10 @@ k_results()
 		echo "FAIL console: the kernel reports an error ($2/console):" \
 			"$(splats "$2/console" | head -n 1)" >>"$2/lines"
 	fi
-	races=$(others_races "$2/console")
+	races=$(others "$2/console" 'BUG: KCSAN')
 	[ "$races" -eq 0 ] || echo "$1: $races data races elsewhere in the kernel are ignored"
+	leaks=$(others "$2/console" 'kmemleak: unreferenced object')
+	[ "$leaks" -eq 0 ] || echo "$1: $leaks memory leaks elsewhere in the kernel are ignored"
 	while read -r what line; do
 		printf '%s: %-4s %s\n' "$1" "$what" "$line"
 		[ "$what" != FAIL ] || tail -n 25 "$2/${line%%[:/]*}.log" 2>/dev/null |

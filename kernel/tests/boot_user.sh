@@ -11,6 +11,7 @@ i=$tracefs
 for option in stackmap userstacktrace; do
 	[ "$(cat "$i/options/$option")" -eq 1 ] || fail "the option $option is off"
 done
+echo begun >"$i/trace_marker" || fail "trace_marker"
 echo 1 >"$i/events/syscalls/sys_enter_getppid/enable"
 "$prog" chain 3 >"$OUT/said" || fail "chain"
 tracing_off "$i"
@@ -18,6 +19,10 @@ cat "$i/trace" >"$OUT/trace"
 frames_of "$OUT/trace" >"$OUT/frames"
 compare_chain "$OUT/said" "$OUT/frames"
 paths_of "$OUT/trace"
-first=$(grep -c 'sys_execve(' "$OUT/trace")
-[ "$first" -gt 0 ] || fail "no event of the time before this test"
-note "$first programs since boot, $(grep -c '<user stack unwind>' "$OUT/trace") user stacks"
+grep -q 'tracing_mark_write: begun$' "$OUT/trace" || fail "no marker in the trace"
+sed '/tracing_mark_write: begun$/,$d' "$OUT/trace" >"$OUT/before"
+programs=$(grep -c 'sys_execve(' "$OUT/before")
+stacks=$(grep -c '<user stack unwind>' "$OUT/before")
+[ "$programs" -gt 0 ] && [ "$stacks" -gt 0 ] ||
+	fail "$programs programs and $stacks user stacks before this test"
+note "before this test: $programs programs, $stacks user stacks"

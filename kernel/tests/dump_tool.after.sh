@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# dump_tool.after.sh DIR CONSOLE: stackmap-dump prints the exported maps as tracefs does.
+# dump_tool.after.sh DIR CONSOLE: stackmap-dump prints the exported maps as tracefs does, and a map
+# that an earlier kernel has written, with the former magic and version.
 set -u
+golden=$PWD/tests/golden/fsmb
 cd "$1" || exit 1
 tool=$KERNEL_IMAGE/stackmap-dump
 vmlinux=$KERNEL_IMAGE/vmlinux
@@ -22,6 +24,9 @@ same()
 
 "$tool" --kallsyms kallsyms stack_map_bin >by_kallsyms || fail "with kallsyms: $?"
 same stack_map by_kallsyms "names from kallsyms"
+
+"$tool" --kallsyms "$golden/kallsyms.txt" "$golden/stack_map_bin" >former || fail "former map: $?"
+same "$golden/stack_map.txt" former "a map of version 2"
 
 # vmlinux has no modules: their frames are compared as addresses.
 "$tool" --vmlinux "$vmlinux" stack_map_bin >by_vmlinux || fail "with vmlinux: $?"

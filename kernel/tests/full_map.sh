@@ -57,7 +57,7 @@ traced 0
 for dir in "$full" "$ids"; do
 	echo 'kmem_cache_*' 'vfs_*' '*lookup*' '*folio*' 'mutex_*' 'kfree*' 'security_*' \
 		>"$dir/set_ftrace_filter"
-	echo function >"$dir/current_tracer" || skip "no function tracer"
+	echo function >"$dir/current_tracer" || fail "no function tracer"
 	echo 1 >"$dir/options/func_stack_trace"
 done
 

@@ -39,7 +39,8 @@ generation=$(stat_of "$dir" generation)
 
 echo 0 >"$dir/options/stackmap"
 ids | cmp - "$OUT/first" || fail "the map is gone, while there are ids in the ring buffer"
-timeout 2 cat "$dir/trace_pipe" >"$OUT/pipe"
+# As tracing is off, read() ends with the last event; cat may call sendfile(), which waits for more.
+dd if="$dir/trace_pipe" of="$OUT/pipe" bs=4096 2>/dev/null
 grep -q '<stack_id' "$OUT/pipe" || fail "no ids in trace_pipe"
 ids | cmp - "$OUT/first" || fail "the map is gone for those who have read the ids"
 echo >"$dir/trace"

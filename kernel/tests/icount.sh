@@ -24,7 +24,7 @@ switched()
 		echo nop >"$dir/current_tracer"
 		[ "$1" -eq 1 ] || return 0
 		echo "${2#function:}" >"$dir/set_ftrace_filter" || fail "no function ${2#function:}"
-		echo function >"$dir/current_tracer"
+		echo function >"$dir/current_tracer" || fail "no function tracer"
 		;;
 	*) echo "$1" >"$dir/events/$2/enable" ;;
 	esac
@@ -73,9 +73,7 @@ echo 1 >"$dir/tracing_on"
 compare getppid getppid 250 1 208 syscalls/sys_enter_getppid
 compare fault fault 256 1 182 exceptions/page_fault_user
 compare sched pingpong 50 2 389 sched/sched_switch
-if grep -qw function "$dir/available_tracers"; then
-	compare function getppid 250 1 206 "function:*_sys_getppid"
-fi
+compare function getppid 250 1 206 "function:*_sys_getppid"
 
 # New stacks: those of many system calls.
 for event in syscalls kmem exceptions sched; do

@@ -19,17 +19,31 @@ user_instance()
 }
 
 # user_pair EVENTS COMMAND ARG...: enables the events in $i and runs user_prog twice with the
-# command, in the background; sets $one and $two to their PIDs.
+# command, in the background; sets $one and $two to their PIDs.  They print to $OUT/said-one and
+# $OUT/said-two.
 user_pair()
 {
 	# shellcheck disable=SC2086 # a list of words
 	events "$i" $1
 	shift
 	echo 1 >"$i/tracing_on"
-	"$prog" "$@" &
+	"$prog" "$@" >"$OUT/said-one" &
 	one=$!
-	"$prog" "$@" &
+	"$prog" "$@" >"$OUT/said-two" &
 	two=$!
+}
+
+nr_futex=202 nr_nanosleep=230 # clock_nanosleep
+
+# until_call PID NUMBER: waits until the process waits in that system call.
+until_call()
+{
+	tries=0
+	until grep -q "^$2 " "/proc/$1/syscall"; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 1200 ] || fail "$1 is not in system call $2"
+		usleep 50000
+	done
 }
 
 # getppid_on, getppid_off: switch the event at the end of the call chains.
@@ -84,15 +98,24 @@ path_of()
 	sed -n "s/.*file_map: hash=$1 path=\\([^ ]*\\) build_id=\\(.*\\)/\\1 \\2/p" "$2"
 }
 
-# paths_of TRACE: fails if a frame's file has no file_map event there.
-paths_of()
+# unknown_files TRACE PATHS...: writes the files of frames in TRACE to $OUT/used, and those of them
+# that PATHS, which are traces or copies of file_map, do not name to $OUT/unknown.
+unknown_files()
 {
-	sed -n 's/.*file_map: hash=\(0x[0-9a-f]*\) path=.*/\1/p' "$1" | sort -u >"$OUT/files"
 	sed -n 's/^ => *<[0-9a-f]*> : \(0x[0-9a-f]*\).*/\1/p' "$1" | grep -v '^0x00000000$' |
 		sort -u >"$OUT/used"
 	[ -s "$OUT/used" ] || fail "no user frames in $1"
-	missing=$(sort "$OUT/files" "$OUT/files" "$OUT/used" | uniq -u | wc -l)
-	[ "$missing" = 0 ] || fail "$missing of $(wc -l <"$OUT/used") files have no event in $1"
+	shift
+	cat "$@" | sed -n 's/.*hash=\(0x[0-9a-f]*\) path=.*/\1/p' | sort -u >"$OUT/files"
+	sort "$OUT/files" "$OUT/files" "$OUT/used" | uniq -u >"$OUT/unknown"
+}
+
+# paths_of TRACE: fails if a frame's file has no file_map event there.
+paths_of()
+{
+	unknown_files "$1" "$1"
+	[ ! -s "$OUT/unknown" ] ||
+		fail "$(wc -l <"$OUT/unknown") of $(wc -l <"$OUT/used") files have no event in $1"
 }
 
 # compare_chain SAID FRAMES: the first frames must be those that the program printed.

@@ -5,7 +5,8 @@
 # timeout: 120
 . "$TESTS/lib.sh"
 
-mountpoint -q /sys/kernel/security || mount -t securityfs none /sys/kernel/security
+grep -q ' /sys/kernel/security securityfs ' /proc/mounts ||
+	mount -t securityfs none /sys/kernel/security
 [ -e /sys/kernel/security/lockdown ] || skip "no lockdown"
 dir=$tracefs
 echo 1 >"$dir/options/stackmap"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Two CPUs store the same new stacks at the same time, for 200 rounds: there is no duplicate, and
 # every id is the stack that a second instance has in full.
-# needs: variant=all smp=2 accel=multi mem=1024
+# needs: variant=default,debug,kcsan,rt smp=2 accel=multi mem=1024
 # timeout: 600
 . "$TESTS/lib.sh"
 

@@ -28,7 +28,10 @@ measure()
 	set -- $("$TESTS/sizes" "$tracefs/instances/ids") \
 		$("$TESTS/sizes" "$tracefs/instances/full")
 	[ "$1" -gt 100 ] || fail "$name: only $1 events"
-	[ "$1" -eq "$3" ] || fail "$name: $1 events, $3 stacks"
+	# Another CPU may have been between an event and its stack when tracing was switched.
+	if [ "$3" -le $(($1 - SMP)) ] || [ "$3" -ge $(($1 + SMP)) ]; then
+		fail "$name: $1 events, $3 stacks"
+	fi
 	ids=$((($2 * 10 + $1 / 2) / $1))
 	full=$((($6 * 10 + $5 / 2) / $5))
 	echo "$name: $1 events: $((ids / 10)).$((ids % 10)) bytes with ids," \
@@ -64,7 +67,7 @@ for name in ids full; do
 	dir=$tracefs/instances/$name
 	echo >"$dir/set_event_pid"
 	echo 'vfs_read vfs_write do_sys_openat2 fput kfree' >"$dir/set_ftrace_filter"
-	echo function >"$dir/current_tracer" || skip "no function tracer"
+	echo function >"$dir/current_tracer" || fail "no function tracer"
 	echo 1 >"$dir/options/func_stack_trace"
 done
 measure function 44 ls -lR "$tracefs/events/sched"

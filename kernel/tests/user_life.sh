@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
-# needs: variant=all smp=2
+# needs: variant=default,debug,kcsan,rt smp=2
 # timeout: 240
 # Fork, exec, exit, many threads, and instances that are removed while tasks with requests sleep.
 # shellcheck source=kernel/tests/libuser.sh
@@ -57,19 +57,21 @@ frames_of "$OUT/t" >"$OUT/frames-thread"
 	fail "exit of a thread: $(cat "$OUT/frames-thread")"
 
 # The instance is removed while eight tasks with a request sleep; a new one takes its place.
-echo 1 >"$i/events/syscalls/sys_enter_clock_nanosleep/enable"
+echo 1 >"$i/events/syscalls/sys_enter_futex/enable"
 pids=
 for n in 1 2 3 4 5 6 7 8; do
-	"$prog" sleep 2 &
+	"$prog" wait 600 >/dev/null &
 	pids="$pids $!"
 done
-sleep 1
+for pid in $pids; do
+	until_call "$pid" "$nr_futex"
+done
 echo 0 >"$i/events/enable"
 rmdir "$i" || fail "rmdir with requests pending"
 user_instance again
 echo 1 >"$i/tracing_on"
 for pid in $pids; do
-	wait "$pid" || fail "sleeper"
+	kill -USR1 "$pid" && wait "$pid" || fail "a task with a request: $?"
 done
 echo >"$i/trace"
 getppid_on
@@ -80,17 +82,24 @@ frames_of "$OUT/trace-again" >"$OUT/frames-again"
 compare_chain "$OUT/said" "$OUT/frames-again"
 
 # Instances are created and removed under load.
-"$prog" spin 6 &
+"$prog" spin 600 &
 pid=$!
 for n in 1 2 3 4 5 6 7 8; do
 	user_instance "round$n"
 	echo 1 >"$i/events/syscalls/enable"
 	echo 1 >"$i/tracing_on"
 	usleep 300000
+	tries=0
+	until grep -q '<user stack unwind>' "$i/trace"; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 100 ] || fail "round $n: no user stack"
+		usleep 100000
+	done
 	echo 0 >"$i/tracing_on"
-	grep -q '<user stack unwind>' "$i/trace" || fail "round $n: no user stack"
+	kill -0 "$pid" || fail "round $n: no load"
 	rmdir "$i" || fail "rmdir round $n"
 done
-wait "$pid" || fail "spin"
+kill "$pid"
+wait "$pid"
 rmdir "$tracefs/instances/again" || fail "rmdir again"
 echo "# $(cat "$OUT/count-threads")"

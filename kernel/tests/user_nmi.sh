@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2015 # $tracefs, $OUT
-# needs: variant=default,debug smp=2 accel=multi mem=1024 monitor
+# needs: variant=default,debug,rt smp=2 accel=multi mem=1024 monitor
 # timeout: 600
 # NMIs ask for user stacks, wherever they hit a task: in user space, in a system call, in the code
 # that saves and loads the registers.  Each cookie has one stack.  Where the system call of the

@@ -52,7 +52,13 @@ __attribute__((noinline)) static void one(void)
 	asm volatile("" ::: "memory");
 }
 
-__attribute__((noreturn)) void _start(void)
+/* Where the program begins the stack is aligned as it must be where a function is called. */
+asm(".globl _start\n"
+    "_start:\n\t"
+    "call begin\n\t"
+    "hlt\n");
+
+__attribute__((noreturn, used)) static void begin(void)
 {
 	one();
 	for (int i = 3; i >= 0; i--)

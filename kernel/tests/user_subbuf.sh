@@ -15,7 +15,7 @@ record_chain()
 	"$prog" chain 3 >"$OUT/said" &
 	chain=$!
 	wait "$chain" || fail "chain"
-	echo 0 >"$i/tracing_on"
+	tracing_off "$i"
 	cat "$i/trace" >"$OUT/$1"
 }
 

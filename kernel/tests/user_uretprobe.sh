@@ -6,12 +6,13 @@
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
+[ -e "$tracefs/uprobe_events" ] || skip "no uprobes"
 "$prog" entries >"$OUT/entries" || fail "entries"
 user_instance uret
 n=0
 for offset in $(sed -n 's/^entry //p' "$OUT/entries"); do
 	n=$((n + 1))
-	echo "r:uret/r$n $prog:0x$offset" >>"$tracefs/uprobe_events" || skip "no uprobes"
+	echo "r:uret/r$n $prog:0x$offset" >>"$tracefs/uprobe_events" || fail "r$n"
 	echo 1 >"$i/events/uret/r$n/enable"
 done
 getppid_on

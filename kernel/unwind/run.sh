@@ -224,9 +224,8 @@ same_stacks()
 
 test_same()
 {
-	boot same 2 -accel tcg,thread=single &&
-		verdict same "stacks, their frames, those outside the image: none differs" \
-			same_stacks
+	boot same 2 -accel tcg,thread=single || return 1
+	verdict same "stacks, their frames, those outside the image: none differs" same_stacks
 	grep -aE 'unwind_check: (stacks|[! ] )' "$out/same/dmesg" | head -n 20
 }
 
