@@ -88,6 +88,7 @@ static int write_stacks(struct import *im)
 		fsmb_map__frames(im->map, i, frames);
 		if (e->flags & FSMB_STACK_TRUNCATED)
 			frames[words++] = FRAME_MARKER(FRAME_END, STK_END_TRUNCATED);
+		im->result.gone += !!(e->flags & FSMB_STACK_GONE);
 		err = stk_writer__stack_imported(im->writer, frames, words, e->id, e->refs,
 						 &im->numbers[i]);
 	}
@@ -95,22 +96,31 @@ static int write_stacks(struct import *im)
 		return err;
 	im->result.stacks = nr;
 	im->result.duplicates = fsmb_map__nr_duplicates(im->map);
+	im->result.deep = fsmb_map__nr_deep(im->map);
 	return 0;
 }
 
-static int compare_u64(const void *pa, const void *pb)
-{
-	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+struct distinct_frame {
+	uint64_t ip;
+	bool gone; /* only in stacks with frames of an unloaded module */
+};
 
-	return CMP(a, b);
+/* Of equal addresses, one that is also in other stacks comes first. */
+static int compare_frames(const void *pa, const void *pb)
+{
+	const struct distinct_frame *a = pa, *b = pb;
+
+	return CMP(a->ip, b->ip) ?: CMP(a->gone, b->gone);
 }
 
 /* Every distinct frame of the map, sorted. */
-static int collect_frames(const struct fsmb_map *map, uint64_t **ret_frames, size_t *ret_nr)
+static int collect_frames(const struct fsmb_map *map, struct distinct_frame **ret_frames,
+			  size_t *ret_nr)
 {
-	uint32_t i, nr = fsmb_map__nr(map);
 	size_t total = 0, at = 0, unique = 0, k;
-	uint64_t *frames;
+	uint32_t i, j, nr = fsmb_map__nr(map);
+	struct distinct_frame *frames;
+	uint64_t ips[STK_MAX_DEPTH];
 
 	for (i = 0; i < nr; i++)
 		total += fsmb_map__entry(map, i)->nr;
@@ -118,17 +128,30 @@ static int collect_frames(const struct fsmb_map *map, uint64_t **ret_frames, siz
 	if (!frames)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
-		fsmb_map__frames(map, i, frames + at);
-		at += fsmb_map__entry(map, i)->nr;
+		const struct fsmb_entry *e = fsmb_map__entry(map, i);
+
+		fsmb_map__frames(map, i, ips);
+		for (j = 0; j < e->nr; j++)
+			frames[at++] =
+				(struct distinct_frame){ .ip = ips[j],
+							 .gone = e->flags & FSMB_STACK_GONE };
 	}
-	qsort(frames, total, sizeof(*frames), compare_u64);
+	qsort(frames, total, sizeof(*frames), compare_frames);
 	for (k = 0; k < total; k++) {
-		if (!unique || frames[unique - 1] != frames[k])
+		if (!unique || frames[unique - 1].ip != frames[k].ip)
 			frames[unique++] = frames[k];
 	}
 	*ret_frames = frames;
 	*ret_nr = unique;
 	return 0;
+}
+
+/* Not of a module, if the frame may be of one that was there before. */
+static const struct kallsym *symbol_at(const struct import *im, uint64_t addr, bool gone)
+{
+	const struct kallsym *s = kallsyms__find(im->syms, addr);
+
+	return s && s->mod_len && gone ? NULL : s;
 }
 
 static int write_symbol(struct import *im, const struct kallsym *s, const struct kallsym **last)
@@ -149,7 +172,7 @@ static int write_symbol(struct import *im, const struct kallsym *s, const struct
  */
 static int write_symbols(struct import *im)
 {
-	_cleanup_free_ uint64_t *frames = NULL;
+	_cleanup_free_ struct distinct_frame *frames = NULL;
 	const struct kallsym *last = NULL;
 	size_t i, nr = 0;
 	int err;
@@ -157,8 +180,9 @@ static int write_symbols(struct import *im)
 	err = collect_frames(im->map, &frames, &nr);
 	im->result.frames = nr;
 	for (i = 0; !err && im->syms && i < nr; i++) {
-		const struct kallsym *before = kallsyms__find(im->syms, frames[i] - 1);
-		const struct kallsym *at = kallsyms__find(im->syms, frames[i]);
+		const struct distinct_frame *f = &frames[i];
+		const struct kallsym *before = symbol_at(im, f->ip - 1, f->gone);
+		const struct kallsym *at = symbol_at(im, f->ip, f->gone);
 
 		im->result.frames_named += before || at;
 		err = write_symbol(im, before, &last);
@@ -409,6 +433,13 @@ static int open_output(const struct import_fsmb_opts *o, struct output **ret_out
 
 static void warn_oddities(const struct import_fsmb_opts *o, const struct import_fsmb_result *r)
 {
+	if (r->deep)
+		log_warn("%s: truncated %s to %u frames", o->map, text__count(r->deep, "stack").s,
+			 STK_MAX_DEPTH);
+	if (r->gone && o->kallsyms)
+		log_warn("%s: %s of unloaded modules: their frames there have no names, or those "
+			 "that other stacks have at these addresses",
+			 o->map, text__count(r->gone, "stack").s);
 	if (r->unknown_ids)
 		log_warn("%s: kept %s without a stack, as the stack id is not in %s", o->trace,
 			 text__count(r->unknown_ids, "event").s, o->map);

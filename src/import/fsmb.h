@@ -17,6 +17,8 @@ struct import_fsmb_opts {
 struct import_fsmb_result {
 	uint32_t stacks;
 	uint32_t duplicates; /* of these: same frames as an earlier stack with another id */
+	uint32_t deep; /* stacks with more than STK_MAX_DEPTH frames: truncated and marked */
+	uint32_t gone; /* stacks with frames of a module that was unloaded */
 	uint64_t frames, frames_named; /* distinct addresses, and those with a symbol */
 	uint64_t events;
 	uint64_t events_with_stack;

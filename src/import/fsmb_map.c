@@ -19,7 +19,7 @@ struct fsmb_map {
 	size_t len;
 	bool swapped;
 	uint32_t version;
-	uint32_t nr, duplicates, generation;
+	uint32_t nr, duplicates, deep, generation;
 	struct fsmb_trailer trailer; /* size 0: the map has no trailer */
 	struct fsmb_entry *entries;
 	size_t *offsets; /* of the heads of entries */
@@ -126,6 +126,22 @@ static int check_reserved(struct fsmb_map *m, const char *name, uint32_t reserve
 	return 0;
 }
 
+/* A map may have deeper stacks than a recording. */
+static void truncate_deep(struct fsmb_map *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nr; i++) {
+		struct fsmb_entry *e = &m->entries[i];
+
+		if (e->nr <= STK_MAX_DEPTH)
+			continue;
+		e->nr = STK_MAX_DEPTH;
+		e->flags |= FSMB_STACK_TRUNCATED;
+		m->deep++;
+	}
+}
+
 /* Walks the stacks; every offset and count used later is checked here. */
 static int check_stacks(struct fsmb_map *m, const char *name)
 {
@@ -152,11 +168,6 @@ static int check_stacks(struct fsmb_map *m, const char *name)
 				       name, m->offsets[i] + 4, i + 1, m->nr,
 				       text__count(e->nr, "frame").s,
 				       (m->len - at) / sizeof(uint64_t));
-		if (e->nr > STK_MAX_DEPTH)
-			return damaged("%s: offset %zu: stack %u of %u has %s, but at most "
-				       "%u are allowed",
-				       name, m->offsets[i] + 4, i + 1, m->nr,
-				       text__count(e->nr, "frame").s, STK_MAX_DEPTH);
 		at += (size_t)e->nr * sizeof(uint64_t);
 	}
 	if (at != m->len) {
@@ -241,6 +252,8 @@ int fsmb_map__parse(const char *name, const void *data, size_t len, struct fsmb_
 			err = log_err(-ENOMEM, "%s", name);
 	}
 	err = err ?: check_stacks(m, name);
+	if (!err)
+		truncate_deep(m);
 	err = err ?: index_ids(m, name);
 	err = err ?: find_duplicates(m);
 	if (err) {
@@ -269,6 +282,11 @@ uint32_t fsmb_map__nr(const struct fsmb_map *m)
 uint32_t fsmb_map__nr_duplicates(const struct fsmb_map *m)
 {
 	return m->duplicates;
+}
+
+uint32_t fsmb_map__nr_deep(const struct fsmb_map *m)
+{
+	return m->deep;
 }
 
 bool fsmb_map__swapped(const struct fsmb_map *m)

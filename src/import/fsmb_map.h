@@ -13,9 +13,9 @@ struct fsmb_map;
 
 struct fsmb_entry {
 	uint32_t id;
-	uint32_t nr; /* frames, <= STK_MAX_DEPTH */
+	uint32_t nr; /* frames, <= STK_MAX_DEPTH: of a deeper stack the innermost ones */
 	uint32_t refs;
-	uint32_t flags; /* FSMB_STACK_*, 0 in a map without a trailer */
+	uint32_t flags; /* FSMB_STACK_*; in a map without a trailer only of a deeper stack */
 	uint32_t first; /* index of the first entry with the same frames, or its own */
 };
 
@@ -28,6 +28,7 @@ void fsmb_map__free(struct fsmb_map *m);
 
 uint32_t fsmb_map__nr(const struct fsmb_map *m);
 uint32_t fsmb_map__nr_duplicates(const struct fsmb_map *m);
+uint32_t fsmb_map__nr_deep(const struct fsmb_map *m); /* deeper than STK_MAX_DEPTH: truncated */
 bool fsmb_map__swapped(const struct fsmb_map *m); /* written in the other byte order */
 uint32_t fsmb_map__version(const struct fsmb_map *m); /* FSMB_VERSION or FSMB_VERSION_V1 */
 /* NULL: the map has no trailer.  In this machine's byte order, strings NUL-terminated. */

@@ -40,6 +40,7 @@ static_assert(sizeof(struct fsmb_stack) == 16, "FSMB stack head is 16 bytes");
 
 #define FSMB_STACK_TRUNCATED 1u /* there were more frames */
 #define FSMB_STACK_USER 2u /* the words are pairs {file hash, offset in the file} */
+#define FSMB_STACK_GONE 4u /* has frames of a module that was unloaded: another may be there now */
 
 #define FSMB_TRAILER_MAGIC 0x46534d4eu
 #define FSMB_TRAILER_SIZE 160u /* minimum: the fields after release are optional */

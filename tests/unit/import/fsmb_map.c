@@ -14,11 +14,12 @@
 #include "../last_message.h"
 #include "fsmb_format.h"
 #include "import/fsmb_map.h"
+#include "stackonce.h"
 
 #define K(n) (0xffffffff81000000ULL + (n))
 
 struct image {
-	unsigned char bytes[8192];
+	unsigned char bytes[16384];
 	size_t len;
 	bool swap, v1;
 };
@@ -191,12 +192,6 @@ static void test_refusals(void **state)
 
 	im.len = 0;
 	put_head(&im, 1);
-	put_stack(&im, 1, 1, K(1), 513);
-	expect_refused(&im,
-		       "map: offset 20: stack 1 of 1 has 513 frames, but at most 512 are allowed");
-
-	im.len = 0;
-	put_head(&im, 1);
 	put_stack(&im, 1, 1, K(1), 0);
 	im.bytes[20] = im.bytes[21] = im.bytes[22] = im.bytes[23] = 0xff;
 	expect_refused(&im, "map: offset 20: stack 1 of 1 has 4,294,967,295 frames, "
@@ -213,6 +208,32 @@ static void test_refusals(void **state)
 	put_stack(&im, 9, 1, K(1), 1);
 	put_stack(&im, 9, 1, K(2), 1);
 	expect_refused(&im, "map: offset 40: stack id 9 is used at offset 16, too");
+}
+
+/* Of a stack that is too deep for a recording, the innermost frames are kept. */
+static void test_deep(void **state)
+{
+	static struct image im;
+	uint64_t frames[STK_MAX_DEPTH];
+	struct fsmb_map *m = NULL;
+
+	put_head(&im, 3);
+	put_stack(&im, 1, 1, K(1), STK_MAX_DEPTH + 1);
+	put_stack(&im, 2, 1, K(1), STK_MAX_DEPTH);
+	put_stack(&im, 3, 1, K(7), 1);
+	last_message[0] = '\0';
+	assert_int_equal(fsmb_map__parse("map", im.bytes, im.len, &m), 0);
+	assert_string_equal(last_message, "");
+	assert_int_equal(fsmb_map__nr_deep(m), 1);
+	assert_int_equal(fsmb_map__entry(m, 0)->nr, STK_MAX_DEPTH);
+	assert_int_equal(fsmb_map__entry(m, 0)->flags, FSMB_STACK_TRUNCATED);
+	assert_int_equal(fsmb_map__entry(m, 1)->flags, 0);
+	assert_int_equal(fsmb_map__nr_duplicates(m), 0);
+	fsmb_map__frames(m, 0, frames);
+	assert_true(frames[0] == K(1) && frames[STK_MAX_DEPTH - 1] == K(STK_MAX_DEPTH));
+	fsmb_map__frames(m, 2, frames);
+	assert_true(frames[0] == K(7));
+	fsmb_map__free(m);
 }
 
 /* A map cut at any length is rejected, and never read past its end. */
@@ -275,13 +296,15 @@ static void check_trailer(bool swap, bool v1, uint32_t size)
 	const struct fsmb_trailer *t;
 	struct fsmb_map *m = NULL;
 
-	put_head(&im, 3);
+	put_head(&im, 4);
 	put_stack(&im, 1, 1, K(1), 2);
 	put_stack(&im, 2, 1, K(1), 2);
 	put_stack(&im, 3, 1, K(1), 2);
+	put_stack(&im, 4, 1, K(1), 2);
 	im.bytes[swap ? 15 : 12] = 7;
 	im.bytes[swap ? 31 : 28] = FSMB_STACK_TRUNCATED;
 	im.bytes[swap ? 63 : 60] = FSMB_STACK_USER;
+	im.bytes[swap ? 127 : 124] = FSMB_STACK_GONE;
 	put_trailer(&im, size);
 	last_message[0] = '\0';
 	assert_int_equal(fsmb_map__parse("map", im.bytes, im.len, &m), 0);
@@ -290,6 +313,7 @@ static void check_trailer(bool swap, bool v1, uint32_t size)
 	assert_int_equal(fsmb_map__entry(m, 0)->flags, FSMB_STACK_TRUNCATED);
 	assert_int_equal(fsmb_map__entry(m, 1)->flags, FSMB_STACK_USER);
 	assert_int_equal(fsmb_map__entry(m, 2)->flags, 0);
+	assert_int_equal(fsmb_map__entry(m, 3)->flags, FSMB_STACK_GONE);
 	assert_int_equal(fsmb_map__nr_duplicates(m), 0); /* equal words are not enough */
 	t = fsmb_map__trailer(m);
 	assert_non_null(t);
@@ -352,7 +376,7 @@ int main(void)
 		cmocka_unit_test(test_empty),	  cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_every_cut), cmocka_unit_test(test_reserved_warns),
 		cmocka_unit_test(test_trailer),	  cmocka_unit_test(test_bad_trailer),
-		cmocka_unit_test(test_version_1),
+		cmocka_unit_test(test_version_1), cmocka_unit_test(test_deep),
 	};
 
 	log_set_sink(keep_message, NULL);

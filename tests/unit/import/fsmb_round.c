@@ -604,6 +604,86 @@ static void test_overwritten(void **state)
 	assert_false(may_miss(r, STK_ANY_CPU, 50, 60));
 }
 
+/*
+ * The frames of a module that was unloaded do not get the names of what is there now, but for those
+ * that another stack has.  The kernel's frames do.
+ */
+static void test_gone(void **state)
+{
+	static unsigned char map[512];
+	static const char syms[] = "ffffffff81000000 T kernel\nffffffff81000100 T end\n"
+				   "ffffffffc0000000 t old\t[mod]\nffffffffc0000100 t now\t[mod]\n"
+				   "ffffffffc0000200 t end\t[mod]\n";
+	const uint64_t mod = 0xffffffffc0000000ULL;
+	uint64_t gone[] = { mod + 0x11, mod + 0x111, K(0x11) }, live[] = { mod + 0x111 };
+	const struct import_fsmb_opts opts = { .map = in_dir("map"),
+					       .kallsyms = in_dir("syms"),
+					       .output = in_dir("stk"),
+					       .force = true };
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+	struct import_fsmb_result result;
+	const struct stk_event *e;
+	struct stk_frame frames[3];
+	size_t len = 0;
+
+	add_stack(map, &len, 1, 1, 3, gone);
+	add_stack(map, &len, 2, 1, 1, live);
+	set32(map + 16 + offsetof(struct fsmb_stack, flags), FSMB_STACK_GONE);
+	add_trailer(map, &len);
+	put_file(opts.map, map, len);
+	put_file(opts.kallsyms, syms, strlen(syms));
+	warnings[0] = '\0';
+	assert_int_equal(import_fsmb(&opts, &result), 0);
+	assert_non_null(strstr(warnings, ": 1 stack of unloaded modules: "));
+	assert_int_equal(result.gone, 1);
+	assert_int_equal(result.frames, 3);
+	assert_int_equal(result.frames_named, 2);
+	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	assert_int_equal(stk_reader__frames(r, 1, frames, 3), 3);
+	assert_int_equal(frames[0].ip, mod + 0x11);
+	assert_null(frames[0].sym);
+	assert_string_equal(frames[1].sym, "now");
+	assert_string_equal(frames[2].sym, "kernel");
+	assert_int_equal(stk_reader__frames(r, 2, frames, 3), 1);
+	assert_string_equal(frames[0].sym, "now");
+	assert_string_equal(frames[0].mod, "mod");
+}
+
+/* A stack that is deeper than a recording's is truncated, and the user is told. */
+static void test_deep_map(void **state)
+{
+	static unsigned char map[16384];
+	const struct import_fsmb_opts opts = { .map = in_dir("map"),
+					       .output = in_dir("stk"),
+					       .force = true };
+	_cleanup_(free_reader) struct stk_reader *r = NULL;
+	struct import_fsmb_result result;
+	const struct stk_event *e;
+	uint64_t deep[STK_MAX_DEPTH + 2];
+	struct stk_stack s;
+	size_t len = 0, i;
+
+	for (i = 0; i < ARRAY_SIZE(deep); i++)
+		deep[i] = K(8 * i);
+	add_stack(map, &len, 5, 1, ARRAY_SIZE(deep), deep);
+	add_stack(map, &len, 6, 1, 2, deep);
+	put_file(opts.map, map, len);
+	warnings[0] = '\0';
+	assert_int_equal(import_fsmb(&opts, &result), 0);
+	assert_non_null(strstr(warnings, ": truncated 1 stack to 512 frames\n"));
+	assert_int_equal(result.deep, 1);
+	assert_int_equal(result.stacks, 2);
+	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
+	assert_int_equal(stk_reader__next(r, &e), 0);
+	assert_int_equal(stk_reader__stack(r, 1, &s), 0);
+	assert_int_equal(s.id, 5);
+	assert_int_equal(s.depth, STK_MAX_DEPTH);
+	assert_int_equal(s.end, STK_END_TRUNCATED);
+	assert_int_equal(stk_reader__stack(r, 2, &s), 0);
+	assert_int_equal(s.end, STK_END_COMPLETE);
+}
+
 static void test_no_events(void **state)
 {
 	_cleanup_(free_reader) struct stk_reader *r = NULL;
@@ -684,6 +764,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_lost),	    cmocka_unit_test(test_lost_first),
 		cmocka_unit_test(test_overwritten), cmocka_unit_test(test_no_events),
 		cmocka_unit_test(test_long_text),   cmocka_unit_test(test_refusal_keeps_output),
+		cmocka_unit_test(test_gone),	    cmocka_unit_test(test_deep_map),
 	};
 
 	if (argc != 2) {
