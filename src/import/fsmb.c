@@ -434,8 +434,8 @@ static int open_output(const struct import_fsmb_opts *o, struct output **ret_out
 static void warn_oddities(const struct import_fsmb_opts *o, const struct import_fsmb_result *r)
 {
 	if (r->deep)
-		log_warn("%s: truncated %s to %u frames", o->map, text__count(r->deep, "stack").s,
-			 STK_MAX_DEPTH);
+		log_warn("%s: truncated %s to %s", o->map, text__count(r->deep, "stack").s,
+			 text__count(STK_MAX_DEPTH, "frame").s);
 	if (r->gone && o->kallsyms)
 		log_warn("%s: %s of unloaded modules: their frames there have no names, or those "
 			 "that other stacks have at these addresses",
