@@ -3,6 +3,7 @@
 #include "opener.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
@@ -24,6 +26,7 @@
 #include "thread.h"
 
 #define MAX_WAITING 1024 /* observed files in the queue; each may hold a descriptor */
+#define MAX_DESCRIPTORS (2 * MAX_WAITING) /* of the recorder, in most recordings */
 #define MAX_TABLES 64 /* so many files in the queue may have a table */
 /* The thread counts as stuck once so many checks in a row, this far apart, found it asleep. */
 #define CHECK_NS 50000000
@@ -291,6 +294,22 @@ int opener__add(struct opener *o, unsigned int cpu, int fd)
 	return 0;
 }
 
+/*
+ * Makes room for all descriptors at once.  Where a process with threads opens one more than its
+ * table has room for, the kernel has all that open files wait for an RCU grace period, which is
+ * longer than many programs run.
+ */
+static void make_room(int fd)
+{
+	struct rlimit limit = { 0 };
+	int last;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	last = fcntl(fd, F_DUPFD_CLOEXEC, MIN(limit.rlim_cur, (rlim_t)MAX_DESCRIPTORS) - 1);
+	if (last >= 0)
+		close(last);
+}
+
 int opener__new(unsigned int nr_cpus, struct snapshot *snapshot, bool with_tables,
 		struct opener **ret_opener)
 {
@@ -313,6 +332,7 @@ int opener__new(unsigned int nr_cpus, struct snapshot *snapshot, bool with_table
 		opener__free(o);
 		return err;
 	}
+	make_room(o->stop_fd);
 	*ret_opener = o;
 	return 0;
 }
