@@ -33,6 +33,12 @@ user_pair()
 	two=$!
 }
 
+# user_stat_of NAME: a counter of the user stacks of $i.
+user_stat_of()
+{
+	sed -n "s/^$1: \([0-9]*\).*/\1/p" "$i/user_stack_map_stat"
+}
+
 nr_futex=202 nr_nanosleep=230 # clock_nanosleep
 
 # until_call PID NUMBER: waits until the process waits in that system call.

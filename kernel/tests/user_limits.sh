@@ -10,11 +10,6 @@
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
-user_stat_of()
-{
-	sed -n "s/^$1: \([0-9]*\).*/\1/p" "$i/user_stack_map_stat"
-}
-
 user_instance limits
 echo 8192 >"$i/buffer_size_kb"
 echo 0 >"$i/options/stacktrace"
