@@ -13,6 +13,10 @@
  *   user_prog copy           the same from the program's text mapped a second time, somewhere else
  *   user_prog vdso           a page fault inside the vdso
  *   user_prog hostile KIND   getppid with an invalid frame pointer
+ *   user_prog hole N         getppid N times with a frame pointer into a file without memory;
+ *                            prints the "blocks" of the file then, and when it was "read"
+ *   user_prog leaderless SECONDS
+ *                            sleeps in its second thread, the first one ends
  *   user_prog many N         getppid N times, each with its own return address, in no file
  *   user_prog threads T N    T threads, each of which calls getppid N times
  *   user_prog crowd T        T threads that call getppid once at the end of standard input; prints
@@ -40,6 +44,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -314,14 +319,25 @@ static uintptr_t *far_words(const char *path)
 	return words == MAP_FAILED ? NULL : words;
 }
 
+/* getppid with these two registers. */
+static void call_on(uintptr_t sp, uintptr_t fp)
+{
+	uintptr_t ret;
+
+	asm volatile("mov %%rsp, %%rbx\n\tmov %%rbp, %%r12\n\tmov %3, %%rsp\n\tmov %2, %%rbp\n\t"
+		     "syscall\n\tmov %%rbx, %%rsp\n\tmov %%r12, %%rbp"
+		     : "=a"(ret)
+		     : "a"((long)SYS_getppid), "r"(fp), "r"(sp)
+		     : "rcx", "r11", "rbx", "r12", "memory");
+}
+
 /*
  * Runs with its stack pointer at the bottom of @words.  Prints the number of frames that the kernel
  * must find, including that of the system call.
  */
 static int run_hostile(const char *kind)
 {
-	uintptr_t *w = far_words("/tmp/user_prog.stack"), fp, ret;
-	long nr = SYS_getppid;
+	uintptr_t *w = far_words("/tmp/user_prog.stack"), fp;
 	int frames = 1, n;
 
 	if (!w)
@@ -366,11 +382,36 @@ static int run_hostile(const char *kind)
 	}
 	printf("frames %d\n", frames);
 	fflush(stdout);
-	asm volatile("mov %%rsp, %%rbx\n\tmov %%rbp, %%r12\n\tmov %3, %%rsp\n\tmov %2, %%rbp\n\t"
-		     "syscall\n\tmov %%rbx, %%rsp\n\tmov %%r12, %%rbp"
-		     : "=a"(ret)
-		     : "a"(nr), "r"(fp), "r"((uintptr_t)(w + 64))
-		     : "rcx", "r11", "rbx", "r12", "memory");
+	call_on((uintptr_t)(w + 64), fp);
+	return 0;
+}
+
+/*
+ * The frame pointer is data: an address in a shared file mapping above the stack, where the file
+ * has no memory.
+ */
+static int run_hole(int times)
+{
+	int fd = memfd_create("user_prog.hole", MFD_CLOEXEC);
+	struct stat st;
+	char *stack;
+
+	stack = mmap(NULL, 2 * BIG_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
+	if (fd < 0 || stack == MAP_FAILED || ftruncate(fd, BIG_STACK) ||
+	    mmap(stack + BIG_STACK, BIG_STACK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		 0) == MAP_FAILED)
+		return 1;
+	for (int i = 0; i < times; i++)
+		call_on((uintptr_t)stack + BIG_STACK / 2, (uintptr_t)stack + BIG_STACK + 4096);
+	if (fstat(fd, &st))
+		return 1;
+	printf("blocks %ld\n", (long)st.st_blocks);
+	/* What a read of it takes, so that the number means something. */
+	(void)*(volatile char *)(stack + BIG_STACK + 4096);
+	if (fstat(fd, &st))
+		return 1;
+	printf("read %ld\n", (long)st.st_blocks);
 	return 0;
 }
 
@@ -461,6 +502,22 @@ static int run_thread_exit(void)
 		return 1;
 	pthread_join(id, NULL);
 	return 0;
+}
+
+static void *sleeping_thread(void *arg)
+{
+	sleep(*(int *)arg);
+	exit(0);
+}
+
+/* Only this thread ends, and its stack stays. */
+static int run_leaderless(int seconds)
+{
+	pthread_t id;
+
+	if (pthread_create(&id, NULL, sleeping_thread, &seconds))
+		return 1;
+	return syscall(SYS_exit, 0);
 }
 
 static int thread_times;
@@ -605,6 +662,10 @@ int main(int argc, char **argv)
 		return run_vdso();
 	if (!strcmp(what, "hostile"))
 		return run_hostile(argc > 2 ? argv[2] : "");
+	if (!strcmp(what, "hole"))
+		return run_hole(n);
+	if (!strcmp(what, "leaderless"))
+		return run_leaderless(n);
 	if (!strcmp(what, "many"))
 		return run_many(n);
 	if (!strcmp(what, "threads"))
