@@ -68,5 +68,24 @@ if [ -e "$tracefs/user_stack_map" ]; then
 	echo >"$dir/trace"
 	[ "$(areas)" = "$without" ] || fail "$(areas) areas of memory after that, $without before"
 	rmdir "$dir" || fail "rmdir"
+	# That of user stacks is given back when they alone are off: at once without events, else
+	# when these are cleared.
+	instance alone 10
+	dir=$tracefs/instances/alone
+	kernel=$(areas)
+	echo 1 >"$dir/options/userstacktrace"
+	[ "$(areas)" -gt "$kernel" ] || fail "a map of user stacks takes no memory"
+	echo 0 >"$dir/options/userstacktrace"
+	[ "$(areas)" = "$kernel" ] || fail "$(areas) areas with user stacks off, not $kernel"
+	echo 1 >"$dir/options/userstacktrace"
+	both=$(areas)
+	events "$dir" sched/sched_process_fork
+	record "$OUT/alone"
+	echo 0 >"$dir/options/userstacktrace"
+	[ "$(areas)" = "$both" ] || fail "$(areas) areas of memory, not $both, with events"
+	echo >"$dir/trace"
+	[ "$(areas)" = "$kernel" ] || fail "$(areas) areas of memory after clearing, not $kernel"
+	rmdir "$dir" || fail "rmdir"
+	[ "$(areas)" = "$without" ] || fail "$(areas) areas of memory in the end, $without before"
 fi
 note "$(wc -l <"$OUT/first") stacks in one map, $(wc -l <"$OUT/second") in the next"

@@ -42,6 +42,7 @@ load_at
 first=$address
 through_module "$OUT/first"
 cp "$dir/stack_map" "$OUT/map-gone"
+cat "$dir/stack_map_bin" >"$OUT/bin-gone" || fail "stack_map_bin cannot be read"
 [ "$(grep -c ' 0x[0-9a-f]* \[brd, unloaded\]$' "$OUT/map-gone")" = \
 	"$(wc -l <"$OUT/first.frames")" ] ||
 	fail "frames of the module that is gone"
