@@ -43,11 +43,11 @@ getppid_on
 comes_back $!
 own=$(user_stat_of successes)
 [ "$own" -gt 0 ] || fail "no user stack was taken"
-! grep -q 'Snapshot is allocated' "$i/snapshot" || fail "no snapshot was taken"
 off
 grep -q "path=$prog build_id=" "$i/file_map" || fail "the file is not in file_map"
 echo "!$lock:snapshot" >"$i/set_ftrace_filter" || fail "the function cannot be let alone"
 trap - EXIT
+! grep -q 'Snapshot is allocated' "$i/snapshot" || fail "no snapshot was taken"
 
 trigger=$i/events/sched/sched_switch/trigger
 echo snapshot >"$trigger" || fail "no trigger"
