@@ -26,6 +26,19 @@ skip()
 	exit 77
 }
 
+# until_true TRIES US COMMAND...: tries the command so often, with a pause after each failure.
+until_true()
+{
+	tries=$1
+	pause=$2
+	shift 2
+	until "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		usleep "$pause"
+	done
+}
+
 # by_variant DEFAULT OTHER: the value for the default kernel, or for another, which is slower.
 by_variant()
 {

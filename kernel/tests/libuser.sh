@@ -44,12 +44,8 @@ nr_futex=202 nr_nanosleep=230 # clock_nanosleep
 # until_call PID NUMBER: waits until the process waits in that system call.
 until_call()
 {
-	tries=0
-	until grep -q "^$2 " "/proc/$1/syscall"; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 1200 ] || fail "$1 is not in system call $2"
-		usleep 50000
-	done
+	until_true 1200 50000 grep -q "^$2 " "/proc/$1/syscall" ||
+		fail "$1 is not in system call $2"
 }
 
 # getppid_on, getppid_off: switch the event at the end of the call chains.

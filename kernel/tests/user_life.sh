@@ -89,12 +89,8 @@ for n in 1 2 3 4 5 6 7 8; do
 	echo 1 >"$i/events/syscalls/enable"
 	echo 1 >"$i/tracing_on"
 	usleep 300000
-	tries=0
-	until grep -q '<user stack unwind>' "$i/trace"; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 100 ] || fail "round $n: no user stack"
-		usleep 100000
-	done
+	until_true 100 100000 grep -q '<user stack unwind>' "$i/trace" ||
+		fail "round $n: no user stack"
 	echo 0 >"$i/tracing_on"
 	kill -0 "$pid" || fail "round $n: no load"
 	rmdir "$i" || fail "rmdir round $n"

@@ -51,12 +51,7 @@ part_of "$before" "a user namespace of root"
 before=$(user_stat_of files)
 "$prog" files 2200 1002 0 600 >"$OUT/mapped" &
 pid=$!
-n=0
-until grep -q mapped "$OUT/mapped"; do
-	n=$((n + 1))
-	[ "$n" -lt 1200 ] || fail "files are not mapped"
-	usleep 100000
-done
+until_true 1200 100000 grep -q mapped "$OUT/mapped" || fail "files are not mapped"
 echo 1 >"$i/file_map" || fail "file_map"
 kill "$pid"
 part_of "$before" "a process that root writes out"

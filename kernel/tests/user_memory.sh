@@ -57,12 +57,7 @@ mkfifo "$OUT/go" || fail "mkfifo"
 in_group "$prog" crowd 400 <"$OUT/go" >"$OUT/crowd" &
 crowd=$!
 exec 9>"$OUT/go"
-n=0
-until grep -q ready "$OUT/crowd"; do
-	n=$((n + 1))
-	[ "$n" -lt 1200 ] || fail "the threads do not start"
-	usleep 100000
-done
+until_true 1200 100000 grep -q ready "$OUT/crowd" || fail "the threads do not start"
 cat "$group/memory.current" >"$group/memory.max" || fail "memory.max"
 getppid_on
 exec 9>&-

@@ -7,15 +7,15 @@
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
+is_over()
+{
+	! grep -qs '^State:.[^ZX]' "/proc/$1/status"
+}
+
 # comes_back PID: it ends, with status 0.  One that does not cannot be killed.
 comes_back()
 {
-	tries=0
-	while grep -qs '^State:.[^ZX]' "/proc/$1/status"; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 600 ] || fail "$1 does not come back from the kernel"
-		usleep 100000
-	done
+	until_true 600 100000 is_over "$1" || fail "$1 does not come back from the kernel"
 	wait "$1" || fail "$1 ended with $?"
 }
 

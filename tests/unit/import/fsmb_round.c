@@ -650,7 +650,7 @@ static void test_gone(void **state)
 	assert_string_equal(frames[0].mod, "mod");
 }
 
-/* A stack that is deeper than a recording's is truncated, and the user is told. */
+/* Import truncates a stack that is deeper than a recording allows, with a warning. */
 static void test_deep_map(void **state)
 {
 	static unsigned char map[16384];
