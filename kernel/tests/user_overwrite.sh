@@ -4,8 +4,9 @@
 # timeout: 300
 # Flight recorder: when the ring buffer has been overwritten ten times, each frame in it still has
 # its path, in the ring buffer itself and in a dump on the console (sysrq-z); also after the size of
-# the sub-buffers was changed.  More files than there is room for leave room for stacks.  Where no
-# stack comes for which a path could be written again, file_map has it.
+# the sub-buffers was changed, and while a file that is not used any more has stacks there.  More
+# files than there is room for leave room for stacks.  Where no stack comes for which a path could be
+# written again, file_map has it.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
@@ -45,6 +46,30 @@ cat "$i/trace" >"$OUT/trace"
 times=$(overwritten)
 paths_of "$OUT/trace"
 used=$(wc -l <"$OUT/used")
+
+# A file that is not used any more: while it has stacks in the ring buffer its event is written again
+# when other stacks overwrite it.  The last event of all may be the one that does.
+echo >"$i/trace"
+echo 1 >"$i/tracing_on"
+taskset 1 /tmp/over_b chain 60 >/dev/null
+hash=$(sed -n 's|^hash=\(0x[0-9a-f]*\) path=/tmp/over_b .*|\1|p' "$i/file_map")
+steps=0
+while
+	taskset 1 "$prog" chain 15 >/dev/null
+	cat "$i/trace" >"$OUT/trace-unused"
+	grep -q "^ => .* : $hash" "$OUT/trace-unused"
+do
+	unknown_files "$OUT/trace-unused" "$OUT/trace-unused"
+	[ ! -s "$OUT/unknown" ] || {
+		taskset 1 "$prog" chain 1 >/dev/null
+		cat "$i/trace" >"$OUT/trace-unused"
+		paths_of "$OUT/trace-unused"
+	}
+	steps=$((steps + 1))
+	[ "$steps" -lt 400 ] || fail "the stacks of /tmp/over_b are not overwritten"
+done
+[ "$steps" -ge 5 ] || fail "the stacks of /tmp/over_b are gone after $steps steps"
+echo 0 >"$i/tracing_on"
 
 # Stacks in more files than a quarter of the ring buffer holds, used in turn: these are written when
 # they are needed, and not all again before each stack.  The event of a file comes right before its
@@ -104,8 +129,9 @@ paths_of "$OUT/trace-again"
 # Another size of sub-buffers empties the ring buffer.
 echo 1 >"$i/tracing_on"
 echo 8 >"$i/buffer_subbuf_size_kb" || fail "buffer_subbuf_size_kb"
-"$prog" chain 3 >/dev/null
-echo 0 >"$i/tracing_on"
+# Nothing was overwritten on CPU 0: the change alone is why the event is written again.
+taskset 1 "$prog" chain 3 >/dev/null
+tracing_off "$i"
 cat "$i/trace" >"$OUT/trace-subbuf"
 paths_of "$OUT/trace-subbuf"
 echo 0 >"$i/events/enable"
