@@ -237,7 +237,11 @@ void lc_switch(struct lifecycle *l, const struct event_known *k)
 	p = t->proc;
 	if (!t->exit.to)
 		task_exited(l, t, (struct life_time){ t->seen, l->ts });
-	p->nr_off += !t->off.to;
+	if (t->off_unseen)
+		p->nr_off_unseen--;
+	else
+		p->nr_off += !t->off.to;
+	t->off_unseen = false;
 	t->off = lc_at(l->ts);
 	t->off_state = state & LC_ZOMBIE ? LC_ZOMBIE : LC_DEAD;
 	if (l->ts > p->last_off)
@@ -278,8 +282,11 @@ static void end_unseen(struct lifecycle *l, struct lc_task *t)
 		task_exited(l, t, (struct life_time){ t->seen, l->ts });
 	if (lc_is_leader(t) && !p->exit.to)
 		process_exited(l, p, t, (struct life_time){ t->exit.from, l->ts });
-	if (!t->off.to)
-		p->nr_off++;
+	if (t->off.to || t->off_unseen)
+		return;
+	t->off_unseen = true;
+	p->nr_off++;
+	p->nr_off_unseen++;
 }
 
 void lc_displaced(struct lifecycle *l, struct lc_task *t)

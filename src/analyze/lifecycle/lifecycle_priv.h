@@ -67,6 +67,7 @@ struct lc_task {
 	bool replaced;
 	struct life_time born, exit, off, released;
 	unsigned int off_state; /* LC_ZOMBIE, LC_DEAD; 0: not seen */
+	bool off_unseen; /* its last switch must have been, but was not seen */
 	uint64_t seen; /* time of its last event */
 	uint64_t freed; /* when a leader that is about to be replaced was freed */
 	int code; /* of exit(); -1: none */
@@ -90,6 +91,7 @@ struct lc_proc {
 	unsigned int nr_threads; /* all ever known */
 	unsigned int nr_live; /* not exited */
 	unsigned int nr_off; /* after their last switch */
+	unsigned int nr_off_unseen; /* of these, those whose last switch was not seen */
 	struct lc_proc *parent, *children, *next_sibling, **at_sibling;
 	bool orphan; /* parent is the nearest live ancestor; any above it may reap */
 	bool left_exiting; /* its parent ended after its exit event; it may be released before */
@@ -176,6 +178,11 @@ static inline bool lc_is_released(const struct lc_proc *p)
 static inline bool lc_is_early(const struct lc_proc *p)
 {
 	return p->nr_threads == 1 && lc_is_released(p);
+}
+/* When the last of its threads was off the CPU for good; 0: unknown. */
+static inline uint64_t lc_zombie_ts(const struct lc_proc *p)
+{
+	return p->nr_off >= p->nr_threads && !p->nr_off_unseen ? p->last_off : 0;
 }
 void lc_comm__set(struct lc_task *t, const char *comm, size_t len);
 struct life_name lc_name(const struct lc_proc *p); /* p may be NULL */

@@ -90,14 +90,16 @@ static void fill_common(const struct lifecycle *l, const struct lc_task *t, enum
 static struct life_time zombie_of(const struct lifecycle *l, const struct lc_proc *p,
 				  const struct life *so_far)
 {
+	uint64_t zombie = lc_zombie_ts(p);
+
 	if (!p->exit.to || so_far->state == LIFE_ALIVE || so_far->state == LIFE_EXITING)
 		return (struct life_time){ 0 };
-	if (p->nr_off >= p->nr_threads && p->last_off)
+	if (zombie)
 		return (struct life_time){ so_far->born.from || !so_far->existed ||
-							   p->last_off > so_far->born.to ?
-						   p->last_off :
+							   zombie > so_far->born.to ?
+						   zombie :
 						   0,
-					   p->last_off };
+					   zombie };
 	return (struct life_time){ p->exit.from, so_far->reaped.to	  ?:
 							 so_far->freed.to ?:
 									    l->end_ts };

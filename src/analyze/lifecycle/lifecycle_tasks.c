@@ -234,12 +234,11 @@ static bool is_exiting(const struct lc_proc *p)
  */
 static void note_left(struct lifecycle *l, const struct lc_proc *p, struct lc_proc *c)
 {
-	bool zombie = c->exit.to && c->nr_off >= c->nr_threads && c->leader &&
-		      c->leader->off_state == LC_ZOMBIE;
+	uint64_t zombie = lc_zombie_ts(c);
 
-	if (zombie && !c->orphan && !c->reaped.to && !c->doubted && p->exit.from > c->last_off &&
-	    p->unsure_wait < c->last_off && lc_has(l, LC_WAIT4_RET) && lc_has(l, LC_WAITID) &&
-	    lc_has(l, LC_WAITID_RET))
+	if (c->exit.to && zombie && c->leader && c->leader->off_state == LC_ZOMBIE && !c->orphan &&
+	    !c->reaped.to && !c->doubted && p->exit.from > zombie && p->unsure_wait < zombie &&
+	    lc_has(l, LC_WAIT4_RET) && lc_has(l, LC_WAITID) && lc_has(l, LC_WAITID_RET))
 		c->left = p->exit.from;
 }
 

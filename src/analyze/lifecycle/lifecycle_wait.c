@@ -224,7 +224,7 @@ static int returned_any_child(struct lifecycle *l, struct lc_task *by)
 			continue;
 		nr++;
 		one = c;
-		ready |= (lc_has(l, LC_SWITCH) ? c->last_off : c->exit.to) - 1 < by->call_ts;
+		ready |= (lc_has(l, LC_SWITCH) ? lc_zombie_ts(c) : c->exit.to) - 1 < by->call_ts;
 	}
 	if (nr == 1 && ready) {
 		reaped(l, one->leader, by);

@@ -67,6 +67,43 @@ static void test_last_of_two(void **state)
 	assert_true(process(20, 0)->uncertain);
 }
 
+/* The last switch of the last thread was lost: nobody knows when the process became a zombie. */
+static void test_last_switch_lost(void **state)
+{
+	struct recording *r = begin(0);
+
+	born(r, 100, 10, 20, 20);
+	thread(r, 110, 20, 21);
+	thread_ends(r, 201, 20, 20, 0, Z);
+	ev(r, 301, 20, 21, EXIT, 21, 1, 0, NULL);
+	lose(r, SWITCH, 150, 350);
+	waits(r, 400, 10, 20);
+	freed(r, 500, 21, "thread");
+	freed(r, 501, 20, NULL);
+	read_back(r);
+	assert_at(process(20, 0)->exit, 301);
+	assert_between(process(20, 0)->zombie, 301, 401);
+	assert_us(life__teardown(process(20, 0)), 0, 100);
+	assert_us(life__zombie(process(20, 0)), 0, 100);
+}
+
+/* Another task has the pid before the last switch of the first, which is late. */
+static void test_late_switch(void **state)
+{
+	struct recording *r = begin(0);
+
+	born(r, 100, 10, 20, 20);
+	thread(r, 110, 20, 21);
+	ev(r, 200, 20, 21, EXIT, 21, 0, 0, NULL);
+	born(r, 210, 10, 21, 21);
+	ev(r, 220, 20, 21, SWITCH, 21, X, 0, NULL);
+	ends(r, 300, 20, 0, Z);
+	waits(r, 400, 10, 20);
+	read_back(r);
+	assert_at(process(20, 0)->zombie, 302);
+	assert_us(life__teardown(process(20, 0)), 1, 1);
+}
+
 /* exit_group() kills the other threads by SIGKILL, which is not how the process ends. */
 static void test_exit_group(void **state)
 {
@@ -362,13 +399,14 @@ static void test_long_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_leader_first), cmocka_unit_test(test_last_of_two),
-		cmocka_unit_test(test_exit_group),   cmocka_unit_test(test_thread_execs),
-		cmocka_unit_test(test_traced),	     cmocka_unit_test(test_nothing_but_ends),
-		cmocka_unit_test(test_exit_lost),    cmocka_unit_test(test_no_frees),
-		cmocka_unit_test(test_unfreed),	     cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_list_is_late), cmocka_unit_test(test_bad_lists),
-		cmocka_unit_test(test_own_child),    cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_leader_first),	 cmocka_unit_test(test_last_of_two),
+		cmocka_unit_test(test_last_switch_lost), cmocka_unit_test(test_late_switch),
+		cmocka_unit_test(test_exit_group),	 cmocka_unit_test(test_thread_execs),
+		cmocka_unit_test(test_traced),		 cmocka_unit_test(test_nothing_but_ends),
+		cmocka_unit_test(test_exit_lost),	 cmocka_unit_test(test_no_frees),
+		cmocka_unit_test(test_unfreed),		 cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_list_is_late),	 cmocka_unit_test(test_bad_lists),
+		cmocka_unit_test(test_own_child),	 cmocka_unit_test(test_long_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
