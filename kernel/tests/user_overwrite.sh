@@ -5,8 +5,8 @@
 # Flight recorder: when the ring buffer has been overwritten ten times, each frame in it still has
 # its path, in the ring buffer itself and in a dump on the console (sysrq-z); also after the size of
 # the sub-buffers was changed, and while a file that is not used any more has stacks there.  More
-# files than there is room for leave room for stacks.  Where no stack comes for which a path could be
-# written again, file_map has it.
+# files than there is room for leave room for stacks.  Where no stack comes for which a path could
+# be written again, file_map has it.
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
@@ -47,8 +47,8 @@ times=$(overwritten)
 paths_of "$OUT/trace"
 used=$(wc -l <"$OUT/used")
 
-# A file that is not used any more: while it has stacks in the ring buffer its event is written again
-# when other stacks overwrite it.  The last event of all may be the one that does.
+# A file that is not used any more: while it has stacks in the ring buffer its event is written
+# again when other stacks overwrite it.  The last event of all may be the one that does.
 echo >"$i/trace"
 echo 1 >"$i/tracing_on"
 taskset 1 /tmp/over_b chain 60 >/dev/null

@@ -19,13 +19,13 @@
 #define KEPT_BYTES (2 * BATCH_BYTES) /* a larger buffer is freed when it is empty */
 /*
  * The thread looks after so long, and moves what is in a ring that is filled to a quarter.  A ring
- * overflows sooner only if its CPU produces more than 300 MB a second, or fills three quarters of
+ * overflows sooner only if its CPU produces more than 600 MB a second, or fills three quarters of
  * the ring in a millisecond.
  */
 #define MOVED_PART 4
-#define LOOK_NS_PER_BYTE 5 / 2
+#define LOOK_NS_PER_BYTE 5 / 4
 #define LOOK_MIN_NS 1000000ull
-#define LOOK_MAX_NS 20000000ull
+#define LOOK_MAX_NS 10000000ull
 
 struct buffer {
 	char *bytes;
