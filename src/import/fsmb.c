@@ -167,6 +167,25 @@ static int write_symbol(struct import *im, const struct kallsym *s, const struct
 }
 
 /*
+ * The symbol of another frame may cover that of an unloaded module: one without a name, which is
+ * written later, keeps it from naming this one.
+ */
+static int hide_gone(struct import *im, const struct distinct_frame *frames, size_t nr)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && im->syms && i < nr; i++) {
+		const struct distinct_frame *f = &frames[i];
+
+		if (f->gone && (symbol_at(im, f->ip - 1, false) != symbol_at(im, f->ip - 1, true) ||
+				symbol_at(im, f->ip, false) != symbol_at(im, f->ip, true)))
+			err = stk_writer__symbol(im->writer, f->ip - 1, 2, "", "");
+	}
+	return err;
+}
+
+/*
  * A return address is looked up one byte earlier, in the call; an interrupted address as it is.
  * The reader decides which one a frame is, so the recording gets the symbols of both.
  */
@@ -189,7 +208,7 @@ static int write_symbols(struct import *im)
 		if (!err)
 			err = write_symbol(im, at, &last);
 	}
-	return err;
+	return err ?: hide_gone(im, frames, nr);
 }
 
 /* A `trace` text has the fields of an event only as text, so the format has one field for it. */

@@ -59,6 +59,7 @@ static void total(struct info *in)
 	memset(&in->total, 0, sizeof(in->total));
 	stk_reader__totals(in->rd.reader, &in->t);
 	in->running = in->following || reading__is_live(&in->rd);
+	in->one_way = info__one_way(in);
 	in->accounted = true;
 	for (;;) {
 		for (i = 0; i < nr; i++) {

@@ -18,6 +18,7 @@ struct info {
 	struct out out;
 	bool verbose;
 	bool accounted; /* the recording has accounting */
+	bool one_way; /* recordings that are read together counted in the same way */
 	bool following; /* --follow, and not at the end yet */
 	bool running; /* following, or a recorder is writing it */
 	struct account total;
@@ -46,7 +47,7 @@ extern const struct reason info_filtered_by[], info_lost_by[], info_fell_by[], i
 
 /* What `happened` is checked against. */
 enum witness {
-	WITNESS_UNSAID, /* the recording does not say it */
+	WITNESS_UNSAID, /* the recording does not say it, or several do not agree */
 	WITNESS_KERNEL, /* how often the kernel skipped the program that counts and records */
 	WITNESS_SECOND, /* a second program, and how often the kernel skipped both */
 	WITNESS_KERNEL_COUNTER, /* first WITNESS_KERNEL or _SECOND, later WITNESS_COUNTER */
@@ -58,6 +59,7 @@ enum witness {
 extern const struct witness_text {
 	const char *name, *text; /* for JSON, for humans */
 } info_witnesses[NR_WITNESSES];
+bool info__one_way(const struct info *in);
 enum witness info__witness(const struct info *in, const struct stk_event_type *t,
 			   const char *event);
 

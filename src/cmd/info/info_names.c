@@ -87,7 +87,7 @@ bool info__kernel_fields(const struct info *in, const char *event, uint64_t *ret
 	return first != UINT64_MAX;
 }
 
-/* Whether it is in a list "a:b, c:d" of the metadata. */
+/* Whether it is in a list "a:b, c:d" of the metadata; the lists of several recordings are lines. */
 static bool is_listed(const struct info *in, const char *key, const char *event)
 {
 	const char *list = stk_reader__meta(in->rd.reader, key);
@@ -96,7 +96,7 @@ static bool is_listed(const struct info *in, const char *key, const char *event)
 	if (!list || stk_reader__charge(in->rd.reader, 0, strlen(list) / NAMES_PER_WORK))
 		return false;
 	while (*list) {
-		if (!strncmp(list, event, len) && (!list[len] || list[len] == ','))
+		if (!strncmp(list, event, len) && strchr(",\n", list[len])) /* or the end */
 			return true;
 		list += strcspn(list, ", \n");
 		list += strspn(list, ", \n");
@@ -129,12 +129,33 @@ const struct witness_text info_witnesses[] = {
 	[WITNESS_NONE] = { "none", "none" },
 };
 
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+bool info__one_way(const struct info *in)
+{
+	static const char *const keys[] = { "backend",	     "source",		 "events.native",
+					    "events.second", "events.uncounted", "fields.kernel" };
+	const struct stk_reader *r = in->rd.reader, *first = stk_reader__member(r, 0);
+	unsigned int i, k;
+
+	for (i = 1; i < stk_reader__nr_members(r); i++)
+		for (k = 0; k < ARRAY_SIZE(keys); k++)
+			if (!same(stk_reader__meta(stk_reader__member(r, i), keys[k]),
+				  stk_reader__meta(first, keys[k])))
+				return false;
+	return true;
+}
+
 enum witness info__witness(const struct info *in, const struct stk_event_type *t, const char *event)
 {
 	const char *backend = stk_reader__meta(in->rd.reader, "backend");
 	uint64_t since;
 
-	if (!in->accounted || !in->t.clean_end) /* the lists are written at the end */
+	/* the lists are written at the end */
+	if (!in->accounted || !in->t.clean_end || !in->one_way)
 		return WITNESS_UNSAID;
 	if (!backend)
 		return stk_reader__meta(in->rd.reader, "source") ? WITNESS_NONE : WITNESS_UNSAID;

@@ -305,7 +305,8 @@ static void make_room(int fd)
 	int last;
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	last = fcntl(fd, F_DUPFD_CLOEXEC, MIN(limit.rlim_cur, (rlim_t)MAX_DESCRIPTORS) - 1);
+	/* what is open already, such as the descriptors of events, is below fd */
+	last = fcntl(fd, F_DUPFD_CLOEXEC, MIN(limit.rlim_cur, (rlim_t)fd + MAX_DESCRIPTORS) - 1);
 	if (last >= 0)
 		close(last);
 }

@@ -268,9 +268,10 @@ static int event_fill(struct rec_events *l, struct rec_event *e, const char *ful
 	err = ev_format__parse(e->format, strlen(e->format), &e->fmt);
 	if (err)
 		return err;
-	*ret_why = "its fields are not those of a system call";
-	if (e->kind == STK_KIND_SYSCALL && !l->native && !ev_format__fits_syscall(e->fmt))
+	if (e->kind == STK_KIND_SYSCALL && !l->native && !ev_format__fits_syscall(e->fmt)) {
+		*ret_why = "its fields are not those of a system call";
 		return -EOPNOTSUPP;
+	}
 	if (!ev_format__compiled(e->fmt)) {
 		err = resolve_constants(l, e);
 		if (err)

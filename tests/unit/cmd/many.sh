@@ -98,5 +98,15 @@ for file in *.stk; do
 	done
 done
 
+# What the events are checked against is said where the recordings agree.
+said()
+{
+	"$stackonce" info --json "$@" 2>messages | jq -c '[.events[].witness // empty] | unique'
+}
+[ "$(said selected.stk)" != '[]' ] || fail "info does not say what events are checked against"
+nr=$((nr + 1))
+[ "$(said selected.stk wakers.stk)" = '[]' ] ||
+	fail "info: one witness for recordings that differ: $(said selected.stk wakers.stk)"
+
 echo "$nr comparisons, $failed failed"
 [ "$failed" -eq 0 ]

@@ -615,7 +615,8 @@ static void test_gone(void **state)
 				   "ffffffffc0000000 t old\t[mod]\nffffffffc0000100 t now\t[mod]\n"
 				   "ffffffffc0000200 t end\t[mod]\n";
 	const uint64_t mod = 0xffffffffc0000000ULL;
-	uint64_t gone[] = { mod + 0x11, mod + 0x111, K(0x11) }, live[] = { mod + 0x111 };
+	uint64_t gone[] = { mod + 0x11, mod + 0x111, K(0x11), mod + 0x141 };
+	uint64_t live[] = { mod + 0x111 };
 	const struct import_fsmb_opts opts = { .map = in_dir("map"),
 					       .kallsyms = in_dir("syms"),
 					       .output = in_dir("stk"),
@@ -623,10 +624,10 @@ static void test_gone(void **state)
 	_cleanup_(free_reader) struct stk_reader *r = NULL;
 	struct import_fsmb_result result;
 	const struct stk_event *e;
-	struct stk_frame frames[3];
+	struct stk_frame frames[4];
 	size_t len = 0;
 
-	add_stack(map, &len, 1, 1, 3, gone);
+	add_stack(map, &len, 1, 1, 4, gone);
 	add_stack(map, &len, 2, 1, 1, live);
 	set32(map + 16 + offsetof(struct fsmb_stack, flags), FSMB_STACK_GONE);
 	add_trailer(map, &len);
@@ -636,16 +637,18 @@ static void test_gone(void **state)
 	assert_int_equal(import_fsmb(&opts, &result), 0);
 	assert_non_null(strstr(warnings, ": 1 stack of unloaded modules: "));
 	assert_int_equal(result.gone, 1);
-	assert_int_equal(result.frames, 3);
+	assert_int_equal(result.frames, 4);
 	assert_int_equal(result.frames_named, 2);
 	assert_int_equal(stk_reader__open(in_dir("stk"), NULL, &r), 0);
 	assert_int_equal(stk_reader__next(r, &e), 0);
-	assert_int_equal(stk_reader__frames(r, 1, frames, 3), 3);
+	assert_int_equal(stk_reader__frames(r, 1, frames, 4), 4);
 	assert_int_equal(frames[0].ip, mod + 0x11);
 	assert_null(frames[0].sym);
+	assert_int_equal(frames[3].ip, mod + 0x141);
+	assert_null(frames[3].sym); /* in a function that the other stack names */
 	assert_string_equal(frames[1].sym, "now");
 	assert_string_equal(frames[2].sym, "kernel");
-	assert_int_equal(stk_reader__frames(r, 2, frames, 3), 1);
+	assert_int_equal(stk_reader__frames(r, 2, frames, 4), 1);
 	assert_string_equal(frames[0].sym, "now");
 	assert_string_equal(frames[0].mod, "mod");
 }
