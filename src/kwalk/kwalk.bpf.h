@@ -495,21 +495,23 @@ KWALK_INLINE bool kwalk_begin_noted(void *ctx, struct kwalk_stack *s,
 /*
  * kwalk_begin_noted() and kwalk_recall_plain() at once, without a struct kwalk_stack: the value
  * that is remembered, or 0: then these and kwalk_recall() decide.  ctx: the context's address, as a
- * number; task: the stack of the current task.
+ * number; task: the stack of the current task.  Of the way in, only `run` is compared: it is the
+ * event's own function that calls bpf_trace_runN() for this program.
  */
 KWALK_INLINE __u64 kwalk_recall_noted(__u64 ctx, __u64 task, const struct kwalk_raw_start *r,
 				      __u32 salt)
 {
-	__u64 run = kwalk_get64(&r->run), at, is; /* as in kwalk_begin_noted() */
+	__u64 run, at, is;
 
-	if (kwalk_settings.reader != KWALK_BY_LOAD || kwalk_settings.unwinder != KWALK_ORC || !run)
+	if (!kwalk_settings.plain)
+		return 0;
+	run = kwalk_get64(&r->run); /* as in kwalk_begin_noted() */
+	if (!run)
 		return 0;
 	asm volatile("" ::: "memory"); /* the rest was written before run */
 	at = ctx - r->at;
 	is = kwalk_guarded(at);
 	if (is != run && (!is || is != kwalk_get64(&r->timed)))
-		return 0;
-	if (r->caller_at && kwalk_guarded(at + r->caller_at) != r->caller)
 		return 0;
 	at += r->first_at;
 	return kwalk_recall_plain(task, at + 8, kwalk_guarded(at), salt);

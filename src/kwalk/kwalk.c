@@ -565,6 +565,8 @@ int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 	s.frames = max_frames();
 	s.check_first = wanted.check_first;
 	s.check_shift = wanted.check_shift;
+	/* along frame pointers few memos are plain */
+	s.plain = s.reader == KWALK_BY_LOAD && s.unwinder == KWALK_ORC;
 	return write_settings(obj, &s);
 }
 

@@ -444,10 +444,10 @@ KWALK_GLOBAL int kwalk_compare(const struct kwalk_stack *walked, const struct kw
 
 /* ---- remembered walks ------------------------------------------------------------------------ */
 
-/* Whether a word may be the base of the frame above, after this one. */
-KWALK_INLINE bool kwalk_is_up(__u64 base, __s64 above, __u64 word)
+/* Whether a word may be the base of the frame above, after this one, on a stack of that size. */
+KWALK_INLINE bool kwalk_is_up(__u64 base, __s64 above, __u64 word, __u64 size)
 {
-	return word - (base + KWALK_BIAS + above) - 1 < kwalk_settings.stack_size;
+	return word - (base + KWALK_BIAS + above) - 1 < size;
 }
 
 KWALK_INLINE __u64 kwalk_word(bool by_load, const struct kwalk_stack *s, __u64 addr)
@@ -480,7 +480,7 @@ KWALK_GLOBAL int kwalk_replay_rare(struct kwalk_stack *s, __u64 step)
 		return 1;
 	}
 	if (kind == KWALK_HELD) {
-		if (!kwalk_is_up(s->replay.base, upper, word))
+		if (!kwalk_is_up(s->replay.base, upper, word, kwalk_settings.stack_size))
 			return 0;
 		s->replay.base = word - KWALK_BIAS;
 		return 1;
@@ -548,7 +548,7 @@ KWALK_INLINE __u64 kwalk_replay(bool by_load, struct kwalk_stack *s, struct kwal
 				return 0;
 			continue;
 		}
-		if (!kwalk_is_up(base, upper, word))
+		if (!kwalk_is_up(base, upper, word, kwalk_settings.stack_size))
 			return 0;
 		base = word - KWALK_BIAS;
 	}
@@ -571,13 +571,13 @@ KWALK_INLINE __u64 kwalk_tag(__u32 salt, bool on_task, bool signal, __u64 ip)
  * But its stacks are not moved by random offsets, as those of system calls are, so it is the start
  * that distinguishes them.
  */
-KWALK_INLINE __u32 kwalk_pair(bool by_load, __u64 tag, __u64 task, __u64 sp)
+KWALK_INLINE __u32 kwalk_pair(bool by_load, __u64 tag, __u64 task, __u64 sp, __u64 size)
 {
-	__u64 end = task + kwalk_settings.stack_size, what;
+	__u64 end = task + size, what;
 
 	what = by_load ? kwalk_guarded(end - 48) : kwalk_load(end - 48);
 	if (!what && !(by_load ? kwalk_guarded(end - 32) : kwalk_load(end - 32)))
-		what = (sp & (kwalk_settings.stack_size - 1)) >> 3;
+		what = (sp & (size - 1)) >> 3;
 	return ((tag ^ what << 40) * 0x9e3779b97f4a7c15ull) >> 40 & (KWALK_MEMOS - 2);
 }
 
@@ -601,7 +601,7 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 	s->nr_steps = 0;
 	s->in_base = 0;
 	s->tag = kwalk_tag(salt, !!s->size, !!s->signal, s->ip);
-	s->pair = kwalk_pair(false, s->tag, s->task, s->sp);
+	s->pair = kwalk_pair(false, s->tag, s->task, s->sp, kwalk_settings.stack_size);
 	KWALK_LOOP
 	for (i = 0; i < 2; i++) {
 		m = kwalk_get_memo((kwalk_get32(&s->pair) + i) & (KWALK_MEMOS - 1));
@@ -622,37 +622,35 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 
 /*
  * As kwalk_replay() for a plain memo of a stack that starts on the task's own: the base is a place
- * on that stack all along.
+ * on that stack all along.  One load for all kinds of steps, as a guarded one takes 40 bytes of
+ * code.
  */
-KWALK_INLINE __u64 kwalk_replay_plain(const struct kwalk_memo *m, __u32 seq, __u64 task, __u64 sp)
+KWALK_INLINE __u64 kwalk_replay_plain(const struct kwalk_memo *m, __u32 seq, __u64 task, __u64 sp,
+				      __u64 size)
 {
-	__u64 base = sp - KWALK_BIAS, last = kwalk_settings.stack_size - 8, step, at, found;
+	__u64 base = sp - KWALK_BIAS, last = size - 8, step, at, found;
 	__u32 kind, i;
 
 	KWALK_LOOP
 	for (i = 0; i < KWALK_STEPS; i++) {
 		step = kwalk_get64(&m->step[i]);
 		kind = step & 7;
-		if (kind == KWALK_IS) { /* apart, and without `found`, which takes registers */
-			at = base + (__u32)step;
-			if (at - task > last || kwalk_guarded(at) != (__u64)((__s64)step >> 32))
-				return 0;
-			continue;
-		}
 		if (kind == KWALK_LAST)
 			break;
-		at = base + ((__u32)step & ~7u);
+		at = base + (__u32)step - kind;
 		if (at - task > last)
 			return 0;
 		found = kwalk_guarded(at);
-		if (kind == KWALK_FRAME) {
-			if (!kwalk_is_up(base, (__s64)step >> 32, found))
+		if (kind == KWALK_IS) {
+			if (found != (__u64)((__s64)step >> 32))
+				return 0;
+		} else if (kind == KWALK_FRAME) {
+			if (!kwalk_is_up(base, (__s64)step >> 32, found, size))
 				return 0;
 			base = found - KWALK_BIAS;
-			continue;
-		}
-		if (!!(found & KWALK_USER_MODE) != step >> 32) /* KWALK_MODE */
+		} else if (!!(found & KWALK_USER_MODE) != step >> 32) { /* KWALK_MODE */
 			return 0;
+		}
 	}
 	step = kwalk_get64(&m->modules);
 	if (step && !kwalk_tables_hold(step))
@@ -664,20 +662,18 @@ KWALK_INLINE __u64 kwalk_replay_plain(const struct kwalk_memo *m, __u32 seq, __u
 /*
  * What kwalk_recall() returns for the stack at sp whose first frame is at ip, not an interrupted
  * instruction, or 0: then only kwalk_recall() knows.  It looks at plain memos of stacks that start
- * on the task's own, and stores nothing.  By ORC rules nearly all are of that kind; along frame
- * pointers few are, so it is not tried.
+ * on the task's own, and stores nothing.  By ORC rules nearly all are of that kind.  Only if
+ * kwalk_settings.plain.
  */
 KWALK_INLINE __u64 kwalk_recall_plain(__u64 task, __u64 sp, __u64 ip, __u32 salt)
 {
-	__u64 tag = kwalk_tag(salt, true, false, ip), value;
+	__u64 tag = kwalk_tag(salt, true, false, ip), size = kwalk_settings.stack_size, value;
 	struct kwalk_memo *m;
 	__u32 pair, seq, i;
 
-	if (kwalk_settings.reader != KWALK_BY_LOAD || kwalk_settings.unwinder != KWALK_ORC ||
-	    !kwalk_settings.text_size || kwalk_state.off || !kwalk_is_kernel(ip) ||
-	    sp - task > kwalk_settings.stack_size)
+	if (kwalk_state.off || !kwalk_is_kernel(ip) || sp - task > size)
 		return 0;
-	pair = kwalk_pair(true, tag, task, sp);
+	pair = kwalk_pair(true, tag, task, sp, size);
 	KWALK_LOOP
 	for (i = 0; i < 2; i++) {
 		m = kwalk_get_memo((pair + i) & (KWALK_MEMOS - 1));
@@ -686,7 +682,7 @@ KWALK_INLINE __u64 kwalk_recall_plain(__u64 task, __u64 sp, __u64 ip, __u32 salt
 		seq = kwalk_get32(&m->seq);
 		if (seq & 1 || !kwalk_get32(&m->plain) || kwalk_get64(&m->tag) != tag)
 			continue;
-		value = kwalk_replay_plain(m, seq, task, sp);
+		value = kwalk_replay_plain(m, seq, task, sp, size);
 		if (value)
 			return value;
 	}

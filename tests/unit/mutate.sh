@@ -49,7 +49,7 @@ memo-half)	# only half of a word is compared
 	script='s/kwalk_word(by_load, s, at) != (__u64)upper)$/(__u32)kwalk_word(by_load, s, at) != (__u32)upper)/' \
 	changes=2 ;;
 memo-any-base)	# a frame may lie anywhere
-	script='s/return word - (base + KWALK_BIAS + above) - 1 < kwalk_settings.stack_size;/return true;/' \
+	script='s/return word - (base + KWALK_BIAS + above) - 1 < size;/return true;/' \
 	changes=2 ;;
 memo-any-stack)	# a walk may go from one stack to any other
 	script='s/if ((word - s->task <= kwalk_settings.stack_size) != (kind == KWALK_TO_TASK))/if (0)/' \
@@ -72,16 +72,15 @@ plain-no-tag)	# an entry with another first address or salt is used
 plain-any-step)	# a step of another kind is taken for one that reads the mode
 	script='s/^\t\t\tplain = 0;$/\t\t\tplain = 1;/' changes=2 ;;
 plain-half)	# only half of a word is compared
-	script='s/kwalk_guarded(at) != (__u64)((__s64)step >> 32))$/(__u32)kwalk_guarded(at) != step >> 32)/' \
-	changes=2 ;;
+	script='s/if (found != (__u64)((__s64)step >> 32))$/if ((__u32)found != step >> 32)/' changes=2 ;;
 plain-any-base)	# a frame may lie anywhere
-	script='s/if (!kwalk_is_up(base, (__s64)step >> 32, found))$/if (0)/' changes=2 ;;
+	script='s/if (!kwalk_is_up(base, (__s64)step >> 32, found, size))$/if (0)/' changes=2 ;;
 plain-any-mode)	# interrupted user mode and kernel mode are the same
 	script='s/if (!!(found & KWALK_USER_MODE) != step >> 32)/if (0)/' changes=2 ;;
 plain-old-modules) # an entry with unloaded modules is used
 	script='s/if (step && !kwalk_tables_hold(step))/if (0)/' changes=2 ;;
 plain-no-bounds) # a read may leave the stack
-	script='s/ last = kwalk_settings.stack_size - 8, step/ last = ~0ull, step/' changes=2 ;;
+	script='s/ last = size - 8, step/ last = ~0ull, step/' changes=2 ;;
 # frame pointers
 frames-down)	# a frame may be below its callee's frame
 	script='s/} else if (frame - s->sp >= kwalk_settings.stack_size) {/} else if (0) {/' changes=2 ;;
