@@ -145,6 +145,9 @@ k_qemu()
 	append="console=ttyS0 loglevel=5 panic=-1 numa_balancing=disable no_timer_check"
 	append="$append watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
 	append="$append sysctl.kernel.hung_task_timeout_secs=600"
+	# In PREEMPT_RT a thread serves many interrupts of the emulated serial lines at once; the
+	# kernel would take those for interrupts that nobody serves, and switch the line off.
+	append="$append noirqdebug"
 	append="$append stackonce.variant=${2%%|*} stackonce.slow=$(slowness "${2%%|*}") $4 $words"
 	initramfs=$1/initramfs
 	shift 4
