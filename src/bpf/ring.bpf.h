@@ -148,8 +148,8 @@ RING_INLINE void ring_commit(ring_word *record, __wire_u64 first)
 }
 
 /*
- * Copies all but the first word of at most RING_FEW_BYTES, four words at a time: that many steps in
- * a row would take more lines of the instruction cache than they save.
+ * Copies all but the first word of at most RING_FEW_BYTES, four words at a time.  Without a loop
+ * the code would fill lines of the instruction cache, which costs more than the loop.
  */
 RING_INLINE void ring_copy_words(ring_word *to, const ring_word *from, __wire_u32 len)
 {

@@ -146,12 +146,17 @@ static int collect_frames(const struct fsmb_map *map, struct distinct_frame **re
 	return 0;
 }
 
+static bool is_of_module(const struct kallsym *s)
+{
+	return s && s->mod_len;
+}
+
 /* Not of a module, if the frame may be of one that was there before. */
 static const struct kallsym *symbol_at(const struct import *im, uint64_t addr, bool gone)
 {
 	const struct kallsym *s = kallsyms__find(im->syms, addr);
 
-	return s && s->mod_len && gone ? NULL : s;
+	return gone && is_of_module(s) ? NULL : s;
 }
 
 static int write_symbol(struct import *im, const struct kallsym *s, const struct kallsym **last)
@@ -178,8 +183,8 @@ static int hide_gone(struct import *im, const struct distinct_frame *frames, siz
 	for (i = 0; !err && im->syms && i < nr; i++) {
 		const struct distinct_frame *f = &frames[i];
 
-		if (f->gone && (symbol_at(im, f->ip - 1, false) != symbol_at(im, f->ip - 1, true) ||
-				symbol_at(im, f->ip, false) != symbol_at(im, f->ip, true)))
+		if (f->gone && (is_of_module(kallsyms__find(im->syms, f->ip - 1)) ||
+				is_of_module(kallsyms__find(im->syms, f->ip))))
 			err = stk_writer__symbol(im->writer, f->ip - 1, 2, "", "");
 	}
 	return err;

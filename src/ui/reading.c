@@ -421,6 +421,19 @@ bool reading__is_live(const struct reading *rd)
 	return rd->live || stk_reader__is_live(rd->reader);
 }
 
+bool reading__agree(const struct reading *rd, const char *const *keys)
+{
+	const struct stk_reader *first = stk_reader__member(rd->reader, 0), *other;
+	unsigned int i, k;
+
+	for (i = 1; (other = stk_reader__member(rd->reader, i)); i++)
+		for (k = 0; keys[k]; k++)
+			if (strcmp(stk_reader__meta(first, keys[k]) ?: "",
+				   stk_reader__meta(other, keys[k]) ?: "") != 0)
+				return false;
+	return true;
+}
+
 /* Lines "EVENT COUNT FROM TO", times in ns; a hostile recording may have any number. */
 #define MAX_UNVERIFIED 32
 

@@ -155,6 +155,8 @@ bool reading__selected(struct reading *rd, const struct stk_event *e);
 bool reading__loss_selected(struct reading *rd, const struct stk_loss *loss);
 /* Whether the recording is in progress, or was when it was opened. */
 bool reading__is_live(const struct reading *rd);
+/* Whether the recordings that are read have the same metadata under these keys, ended by NULL. */
+bool reading__agree(const struct reading *rd, const char *const *keys);
 /* Warns about damage and a missing end of the recording; returns the exit code. */
 int reading__finish(struct reading *rd);
 void reading__free(struct reading *rd);

@@ -129,24 +129,14 @@ const struct witness_text info_witnesses[] = {
 	[WITNESS_NONE] = { "none", "none" },
 };
 
-static bool same(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 bool info__one_way(const struct info *in)
 {
-	static const char *const keys[] = { "backend",	     "source",		 "events.native",
-					    "events.second", "events.uncounted", "fields.kernel" };
-	const struct stk_reader *r = in->rd.reader, *first = stk_reader__member(r, 0);
-	unsigned int i, k;
+	static const char *const keys[] = {
+		"backend",	 "source", "events.native", "events.second", "events.uncounted",
+		"fields.kernel", NULL
+	};
 
-	for (i = 1; i < stk_reader__nr_members(r); i++)
-		for (k = 0; k < ARRAY_SIZE(keys); k++)
-			if (!same(stk_reader__meta(stk_reader__member(r, i), keys[k]),
-				  stk_reader__meta(first, keys[k])))
-				return false;
-	return true;
+	return reading__agree(&in->rd, keys);
 }
 
 enum witness info__witness(const struct info *in, const struct stk_event_type *t, const char *event)

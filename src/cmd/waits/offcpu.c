@@ -107,19 +107,14 @@ static int read_events(struct offcpu *oc)
 /* Which switches make a pair follows from what record selected. */
 static int check_targets(const struct offcpu *oc)
 {
-	static const char *const keys[] = { "target", "selected.cgroups", "selected.uids" };
-	const struct stk_reader *r = oc->w.rd.reader, *first = stk_reader__member(r, 0);
-	unsigned int i, k;
+	static const char *const keys[] = { "target", "selected.cgroups", "selected.uids", NULL };
 
-	for (i = 1; i < stk_reader__nr_members(r); i++)
-		for (k = 0; k < ARRAY_SIZE(keys); k++)
-			if (strcmp(stk_reader__meta(stk_reader__member(r, i), keys[k]) ?: "",
-				   stk_reader__meta(first, keys[k]) ?: "") != 0) {
-				log_err(0, "the recordings are of different tasks (-p, -G, -u, "
-					   "COMMAND): give offcpu one at a time");
-				return CMD_FAILURE;
-			}
-	return CMD_OK;
+	if (reading__agree(&oc->w.rd, keys))
+		return CMD_OK;
+	log_err(0,
+		"the recordings are of different tasks (-p, -G, -u, COMMAND): give offcpu one at "
+		"a time");
+	return CMD_FAILURE;
 }
 
 static int check_events(struct offcpu *oc)

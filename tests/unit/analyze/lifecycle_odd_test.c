@@ -45,6 +45,16 @@ static void leader_first(uint32_t without)
 	assert_int_equal(counts.threads, 1);
 }
 
+/* 20 is a child of 10 and has a second thread, 21. */
+static struct recording *two_threads(void)
+{
+	struct recording *r = begin(0);
+
+	born(r, 100, 10, 20, 20);
+	thread(r, 110, 20, 21);
+	return r;
+}
+
 static void test_leader_first(void **state)
 {
 	leader_first(0);
@@ -55,10 +65,8 @@ static void test_leader_first(void **state)
 /* Two threads exit at once with different codes: the exit status is uncertain. */
 static void test_last_of_two(void **state)
 {
-	struct recording *r = begin(0);
+	struct recording *r = two_threads();
 
-	born(r, 100, 10, 20, 20);
-	thread(r, 110, 20, 21);
 	ev(r, 200, 20, 20, EXIT_CALL, 4, 0, 0, NULL);
 	ev(r, 201, 20, 21, EXIT_CALL, 9, 0, 0, NULL);
 	thread_ends(r, 202, 20, 20, 0, Z);
@@ -67,13 +75,11 @@ static void test_last_of_two(void **state)
 	assert_true(process(20, 0)->uncertain);
 }
 
-/* The last switch of the last thread was lost: nobody knows when the process became a zombie. */
+/* With the last thread's final switch lost, the time at which the zombie begins is unknown. */
 static void test_last_switch_lost(void **state)
 {
-	struct recording *r = begin(0);
+	struct recording *r = two_threads();
 
-	born(r, 100, 10, 20, 20);
-	thread(r, 110, 20, 21);
 	thread_ends(r, 201, 20, 20, 0, Z);
 	ev(r, 301, 20, 21, EXIT, 21, 1, 0, NULL);
 	lose(r, SWITCH, 150, 350);
@@ -90,10 +96,8 @@ static void test_last_switch_lost(void **state)
 /* Another task has the pid before the last switch of the first, which is late. */
 static void test_late_switch(void **state)
 {
-	struct recording *r = begin(0);
+	struct recording *r = two_threads();
 
-	born(r, 100, 10, 20, 20);
-	thread(r, 110, 20, 21);
 	ev(r, 200, 20, 21, EXIT, 21, 0, 0, NULL);
 	born(r, 210, 10, 21, 21);
 	ev(r, 220, 20, 21, SWITCH, 21, X, 0, NULL);
@@ -107,10 +111,8 @@ static void test_late_switch(void **state)
 /* exit_group() kills the other threads by SIGKILL, which is not how the process ends. */
 static void test_exit_group(void **state)
 {
-	struct recording *r = begin(0);
+	struct recording *r = two_threads();
 
-	born(r, 100, 10, 20, 20);
-	thread(r, 110, 20, 21);
 	ev(r, 200, 20, 21, EXIT_GROUP, 8, 0, 0, NULL);
 	ev(r, 201, 20, 20, SIGNAL, SIGKILL, 0, 0, NULL);
 	thread_ends(r, 202, 20, 20, 0, Z);
@@ -124,10 +126,8 @@ static void test_exit_group(void **state)
 /* The old leader is freed before (0) or after (1) the exec, or its last switch is late (2). */
 static void thread_execs(unsigned int when)
 {
-	struct recording *r = begin(0);
+	struct recording *r = two_threads();
 
-	born(r, 100, 10, 20, 20);
-	thread(r, 110, 20, 21);
 	ev(r, 200, 20, 20, SIGNAL, SIGKILL, 0, 0, NULL);
 	ev(r, 201, 20, 20, EXIT, 20, 0, 0, NULL);
 	if (when < 2)
