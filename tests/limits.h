@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a command may need for a hostile file: 300 MB and 2 seconds of CPU time.  Only time in user
- * mode counts: system time includes BPF programs of other recorders that run at the events of this
- * process.  execve(2) keeps the limits.
+ * What a command may need for hostile files: 300 MB, and 2 seconds of CPU time for each recording,
+ * as each has a budget of its own.  Only time in user mode counts: system time includes BPF
+ * programs of other recorders that run at the events of this process.  execve(2) keeps the limits.
  */
 #ifndef TESTS_LIMITS_H
 #define TESTS_LIMITS_H
@@ -23,12 +23,12 @@ static inline void limit(int resource, rlim_t value)
 		err(2, "setrlimit");
 }
 
-static inline void limit_all(void)
+static inline void limit_all(unsigned int recordings)
 {
-	const struct itimerval user_time = { .it_value.tv_sec = LIMIT_SECONDS };
+	const struct itimerval user_time = { .it_value.tv_sec = recordings * LIMIT_SECONDS };
 
 	limit(RLIMIT_AS, LIMIT_MEMORY);
-	limit(RLIMIT_CPU, LIMIT_SECONDS + LIMIT_SYSTEM_SECONDS);
+	limit(RLIMIT_CPU, recordings * LIMIT_SECONDS + LIMIT_SYSTEM_SECONDS);
 	if (setitimer(ITIMER_VIRTUAL, &user_time, NULL))
 		err(2, "setitimer");
 }

@@ -31,7 +31,7 @@ static void run(uint8_t *data, size_t size)
 	    dup2(null, STDERR_FILENO) < 0)
 		err(2, "/dev/null");
 	limit(RLIMIT_CORE, 0);
-	limit_all();
+	limit_all(1);
 	LLVMFuzzerTestOneInput(data, size);
 	_exit(0);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* limited COMMAND...: runs it within the limits of limits.h. */
+/* limited RECORDINGS COMMAND...: runs it within the limits of limits.h for so many recordings. */
 #include <err.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "../../limits.h"
 
 int main(int argc, char **argv)
 {
-	if (argc < 2)
-		errx(2, "usage: limited COMMAND...");
-	limit_all();
-	execv(argv[1], argv + 1);
-	err(127, "%s", argv[1]);
+	if (argc < 3 || atoi(argv[1]) < 1)
+		errx(2, "usage: limited RECORDINGS COMMAND...");
+	limit_all(atoi(argv[1]));
+	execv(argv[2], argv + 2);
+	err(127, "%s", argv[2]);
 }
