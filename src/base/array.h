@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "huge_pages.h"
+
 /*
  * Makes room for `want` elements in total in *array, which may move.  *cap, of any unsigned type,
  * is its capacity.
@@ -24,6 +26,7 @@
 			if ((__typeof__(*_cap))_more == _more)                       \
 				_v = reallocarray(*_array, _more, sizeof(**_array)); \
 			if (_v) {                                                    \
+				huge_pages__advise(_v, _more * sizeof(**_array));    \
 				*_array = _v;                                        \
 				*_cap = _more;                                       \
 			} else {                                                     \

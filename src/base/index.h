@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "huge_pages.h"
+
 #define INDEX_NONE UINT32_MAX
 #define INDEX_MIN_SLOTS 16
 
@@ -93,6 +95,7 @@ static inline int index__reserve(struct index *ix, uint32_t nr)
 	more.slots = calloc(more.mask + 1ul, sizeof(*more.slots));
 	if (!more.slots)
 		return -ENOMEM;
+	huge_pages__advise(more.slots, (more.mask + 1ul) * sizeof(*more.slots));
 	for (uint32_t i = 0; ix->slots && i <= ix->mask; i++)
 		if (ix->slots[i].entry)
 			index__put(&more, ix->slots[i]);

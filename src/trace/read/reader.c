@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "cleanup.h"
+#include "huge_pages.h"
 
 int rd_reserve(struct budget *b, void *array, size_t *cap, size_t nr, size_t size)
 {
@@ -21,6 +22,7 @@ int rd_reserve(struct budget *b, void *array, size_t *cap, size_t nr, size_t siz
 	p = realloc(*(void **)array, want * size);
 	if (!p)
 		return -ENOMEM;
+	huge_pages__advise(p, want * size);
 	*(void **)array = p;
 	*cap = want;
 	return 0;
