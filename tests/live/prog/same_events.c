@@ -20,6 +20,7 @@
 
 struct seen {
 	uint64_t hash, ts;
+	size_t at; /* in the recording, where late events are out of order */
 	uint32_t type, cpu;
 	uint32_t count; /* flags and preempt count */
 	uint32_t unknown; /* what of these the recorder cannot know */
@@ -151,23 +152,45 @@ static void read_all(struct recording *a, int side, const struct seen *only)
 			if (!a->v)
 				err(1, "memory for the events");
 		}
-		/* late events are out of order */
 		if (!a->nr || stk_event__ts(e) < a->first)
 			a->first = stk_event__ts(e);
 		if (!a->nr || stk_event__ts(e) > a->last)
 			a->last = stk_event__ts(e);
-		a->v[a->nr++] = (struct seen){
+		a->v[a->nr] = (struct seen){
 			.hash = hash_of(r, e),
 			.ts = stk_event__ts(e),
+			.at = a->nr,
 			.type = type,
 			.cpu = stk_event__cpu(e),
 			.count = stk_event__flags(e) | stk_event__preempt_count(e) << 8,
 			.unknown = stk_event__marks(e) & STK_MARK_NO_IRQFLAG ? IRQS_OFF : 0,
 		};
+		a->nr++;
 	}
 	if (got < 0)
 		errx(1, "read '%s': %s", a->path, strerror(-got));
 	stk_reader__free(r);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct seen *l = a, *r = b;
+
+	if (l->ts != r->ts)
+		return l->ts < r->ts ? -1 : 1;
+	return l->at < r->at ? -1 : 1;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct seen *l = a, *r = b;
+
+	return l->at < r->at ? -1 : 1;
+}
+
+static void sort(struct recording *a, int (*compare)(const void *, const void *))
+{
+	qsort(a->v, a->nr, sizeof(*a->v), compare);
 }
 
 /* Finds the event of b that is a's, by time; from: the first one that may be near enough. */
@@ -236,6 +259,8 @@ int main(int argc, char **argv)
 		errx(1, "too little in common: %" PRIu64 " to %" PRIu64, first, last);
 	a.first = b.first = first + 2 * most;
 	a.last = b.last = last - 2 * most;
+	sort(&a, by_time);
+	sort(&b, by_time);
 	match(&a, &b);
 	count_unmatched(&a, 0);
 	count_unmatched(&b, 1);
@@ -244,6 +269,8 @@ int main(int argc, char **argv)
 		       " only_b %" PRIu64 " bare_a %" PRIu64 " bare_b %" PRIu64 "\n",
 		       names[i], results[i].same, results[i].flags, results[i].only[0],
 		       results[i].only[1], results[i].bare[0], results[i].bare[1]);
+	sort(&a, by_place);
+	sort(&b, by_place);
 	read_all(&a, 0, a.v);
 	read_all(&b, 1, b.v);
 	return 0;
