@@ -17,16 +17,22 @@ static __always_inline void *loop_own(void)
 	return (void *)loop_ctx[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)][0];
 }
 
-#define kwalk_begin_noted(ctx, s, r) kwalk_begin_noted(loop_own(), s, r)
+/* The saved rbp lies there. */
+static __always_inline bool loop_begin(struct kwalk_stack *s, u32 first)
+{
+	kwalk_begin_noted(loop_own(), s, first);
+	s->bp_at = (u64)loop_own();
+	return true;
+}
+
+#define kwalk_begin_noted(ctx, s, first) kwalk_begin_noted(loop_own(), s, first)
 #define kwalk_recall_noted(ctx, ...) kwalk_recall_noted((u64)loop_own(), __VA_ARGS__)
-#define kwalk_begin_raw_noting(ctx, s, r) kwalk_begin_noted(ctx, s, r)
+#define kwalk_begin_raw_noting(ctx, s, first) loop_begin(s, *(first))
 #define kwalk_check(ctx, s, start) KWALK_AGREED
-#define kwalk_stop()
+#define kwalk_by_kernel(ctx, s, start) 0
 
 #include "bpf/record.bpf.c"
 #include "loop.h"
-
-#define LOOP_AT 24 /* from the return address to what stands for the context */
 
 static __noinline int loop_nothing(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -44,18 +50,16 @@ SEC("raw_tp")
 int loop(struct bpf_raw_tracepoint_args *ctx)
 {
 	u64 *own = loop_ctx[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)], frame, start, none;
-	u32 event = 0, i;
-	struct kwalk_raw_start *r = bpf_map_lookup_elem(&native_starts, &event);
+	struct event_counts *c = event_counts(0);
+	u32 i;
 
-	if (!r) {
+	if (!c) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_END);
 		return 0;
 	}
 	asm volatile("%0 = r10" : "=r"(frame));
-	*(volatile u64 *)own = frame + 8 + LOOP_AT;
-	r->at = LOOP_AT;
-	r->bp_at = -8;
-	r->run = kwalk_load(*(volatile u64 *)own - LOOP_AT);
+	*(volatile u64 *)own = frame;
+	c->first = 8; /* the return address */
 	start = bpf_ktime_get_ns();
 	for (i = 0; i < LOOP_EVENTS; i++)
 		loop_nothing(ctx);

@@ -214,9 +214,9 @@ static __always_inline int path_native(void *ctx, u32 stage)
 	if (!s)
 		return 0;
 	event_start(s, task, 0, now());
-	s->ev.common_type = d->common_type;
 	if (stage == PATH_NATIVE_FLAGS)
-		common_fields_from(s, task, raw_preempt_base, raw_migrate_base, 0);
+		common_fields_from(s, task, preempt_count(), d->common_type, ctl.raw_preempt_base,
+				   ctl.raw_migrate_base, 0, true);
 	scratch_put(busy);
 	return 0;
 }
@@ -224,7 +224,6 @@ static __always_inline int path_native(void *ctx, u32 stage)
 /* As native_end(). */
 static __always_inline int path_end(void *ctx, u32 stage)
 {
-	struct kwalk_raw_start *start;
 	struct native_run e;
 
 	if (!native_resume(ctx, &e)) {
@@ -232,13 +231,13 @@ static __always_inline int path_end(void *ctx, u32 stage)
 		return 0;
 	}
 	e.s->kstack = e.s->ustack = WIRE_STACK_NONE;
-	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
-	if (stage == PATH_NATIVE_RECALL && start)
-		KEEP(stack_recall_noted(ctx, e.s, start));
-	if (stage >= PATH_NATIVE_KNOWN && start)
-		KEEP(kernel_stack_known(ctx, e.s, e.c, start));
+	if (stage == PATH_NATIVE_RECALL)
+		KEEP(kwalk_recall_noted(e.s->ctx, e.s->stack, e.c->first,
+					stack_salt(e.s, KWALK_RAW)));
+	if (stage >= PATH_NATIVE_KNOWN)
+		KEEP(native_known(&e));
 	if (stage == PATH_NATIVE_RING)
-		KEEP(event_write_ids(e.s, e.c));
+		KEEP(event_write_ids(e.s, e.c, e.cpu));
 	native_put(&e);
 	return 0;
 }

@@ -31,7 +31,7 @@ struct path_object {
 	unsigned int nr_cpus, nr_attached;
 	struct event_counts *counts;
 	struct event_ring *rings; /* by CPU, of one part each */
-	struct wire_ring_pos *positions;
+	char *cpus; /* a struct wire_cpu each */
 	uint8_t *bss;
 	struct attached {
 		const struct bpf_program *program;
@@ -103,7 +103,6 @@ static void size_rings(struct path_object *o, uint64_t size)
 	SET(o, "ring_layout", struct wire_rings, layout);
 	bpf_map__set_value_size(bpf_map__inner_map(parts), event_ring__part_bytes(&layout));
 	bpf_map__set_max_entries(parts, o->nr_cpus);
-	bpf_map__set_max_entries(find_map(o, "ring_positions"), o->nr_cpus);
 }
 
 static void set_settings(struct path_object *o, const struct path_setup *s,
@@ -121,7 +120,6 @@ static void set_settings(struct path_object *o, const struct path_setup *s,
 		SET(o, "perf_recursion_size", uint32_t, l->perf_recursion_size);
 	}
 	bpf_map__set_max_entries(find_map(o, "counts"), o->nr_cpus);
-	bpf_map__set_max_entries(find_map(o, "tasks"), o->nr_cpus * WIRE_TASK_SLOTS);
 	bpf_map__set_max_entries(find_map(o, "scratches"), o->nr_cpus);
 	bpf_map__set_max_entries(find_map(o, "handovers"), o->nr_cpus);
 	bpf_map__set_max_entries(find_map(o, "native_hits"), o->nr_cpus);
@@ -176,7 +174,9 @@ static void create_ring(struct path_object *o, unsigned int cpu, uint64_t size)
 	int fd;
 
 	r->layout = ring_layout(size);
-	r->pos = &o->positions[cpu];
+	r->pos = &((struct wire_cpu *)(o->cpus +
+				       cpu * bpf_map__value_size(find_map(o, "scratches"))))
+			  ->ring;
 	bytes = event_ring__part_bytes(&r->layout);
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "path_ring", sizeof(uint32_t), bytes, 1, &opts);
 	if (fd < 0 || bpf_map_update_elem(bpf_map__fd(find_map(o, "ring_parts")), &cpu, &fd, 0))
@@ -225,7 +225,8 @@ struct path_object *path_object__load(const struct path_setup *s)
 	    kwalk__start(s->kwalk, o->obj))
 		err(1, "load '%s'", s->file);
 	o->counts = map_whole(o, "counts", o->nr_cpus * sizeof(*o->counts));
-	o->positions = map_whole(o, "ring_positions", o->nr_cpus * sizeof(*o->positions));
+	o->cpus = map_whole(o, "scratches",
+			    o->nr_cpus * bpf_map__value_size(find_map(o, "scratches")));
 	o->bss = map_whole(o, ".bss", bpf_map__value_size(find_map(o, ".bss")));
 	for (cpu = 0; cpu < o->nr_cpus; cpu++) {
 		locate(o, cpu, &layout);
@@ -233,6 +234,8 @@ struct path_object *path_object__load(const struct path_setup *s)
 	}
 	if (bpf_map_update_elem(bpf_map__fd(find_map(o, "descs")), &zero, &o->event->desc, 0))
 		err(1, "describe the event");
+	for (cpu = 0; cpu < o->nr_cpus; cpu++)
+		o->counts[cpu].common_type = o->event->desc.common_type;
 	BSS(o, "ctl", struct wire_ctl)->armed = 1;
 	return o;
 }

@@ -12,25 +12,17 @@
 #include "state.bpf.h"
 #include "user_stack.bpf.h"
 
-/*
- * Fills struct trace_entry as the kernel's tracing_gen_ctx() does.  The bases are what the program
- * sees in plain task context; off: whether interrupts are off, as from compat_irqs_off().
- */
-static __always_inline void common_fields_from(struct scratch *s, const struct task_struct *task,
-					       u32 preempt_from, u32 migrate_from, int off)
+/* Flags that few events have.  need: those of ctl.tif_resched and ctl.tif_lazy that are set. */
+static __always_inline u32 rare_flags(u32 count, u64 need)
 {
-	u32 count = preempt_count(), preempt = count & 0xff, migrate;
-	u8 flags = 0;
+	u32 flags = 0;
 
-	if (off > 0)
-		flags |= EVENT_FLAG_IRQS_OFF;
-	else if (off < 0)
-		s->marks |= STK_MARK_NO_IRQFLAG;
 	if (percpu_preempt_count && !(count & PREEMPT_NEED_RESCHED))
-		flags |= EVENT_FLAG_PREEMPT_RESCHED | (tif_resched ? 0 : EVENT_FLAG_NEED_RESCHED);
-	if (task->thread_info.flags & tif_resched)
+		flags |= EVENT_FLAG_PREEMPT_RESCHED |
+			 (ctl.tif_resched ? 0 : EVENT_FLAG_NEED_RESCHED);
+	if (need & ctl.tif_resched)
 		flags |= EVENT_FLAG_NEED_RESCHED;
-	if (task->thread_info.flags & tif_lazy)
+	if (need & ctl.tif_lazy)
 		flags |= EVENT_FLAG_NEED_RESCHED_LAZY;
 	if (count & HARDIRQ_MASK)
 		flags |= EVENT_FLAG_HARDIRQ;
@@ -40,33 +32,70 @@ static __always_inline void common_fields_from(struct scratch *s, const struct t
 		flags |= EVENT_FLAG_NMI;
 	if ((count & SOFTIRQ_MASK) > SOFTIRQ_SERVING)
 		flags |= EVENT_FLAG_BH_OFF;
-	preempt = preempt > preempt_from ? preempt - preempt_from : 0;
-	migrate = task->migration_disabled;
-	migrate = migrate > migrate_from ? migrate - migrate_from : 0;
-	s->ev.common_flags = flags;
-	s->ev.common_preempt_count = (preempt > 15 ? 15 : preempt) | (migrate > 15 ? 15 : migrate)
-									     << 4;
-	s->ev.common_pid = s->tid;
+	return flags;
 }
 
+/*
+ * Apart from the path of an event.  Only native events call it: in others, what would have to be
+ * kept across the call has no room on the stack (512 bytes for all functions, before Linux 6.13).
+ */
+__noinline u32 event_rare_flags(u32 count, u64 need)
+{
+	return rare_flags(count, need);
+}
+
+static __always_inline u32 event_nibble(u32 n, u32 from)
+{
+	n = n > from ? n - from : 0;
+	return n > 15 ? 15 : n;
+}
+
+/*
+ * Fills struct trace_entry as the kernel's tracing_gen_ctx() does.  The bases are what the program
+ * sees in plain task context; off: whether interrupts are off, as from compat_irqs_off().
+ */
+static __always_inline void common_fields_from(struct scratch *s, const struct task_struct *task,
+					       u32 count, u16 type, u32 preempt_from,
+					       u32 migrate_from, int off, bool apart)
+{
+	u32 flags = off > 0 ? EVENT_FLAG_IRQS_OFF : 0, preempt, migrate = task->migration_disabled;
+	u64 need;
+
+	if (off < 0)
+		s->marks |= STK_MARK_NO_IRQFLAG;
+	if (apart) {
+		need = task->thread_info.flags & (ctl.tif_resched | ctl.tif_lazy);
+		if (need | ((count ^ PREEMPT_NEED_RESCHED) & ~0xffu))
+			flags |= event_rare_flags(count, need);
+	} else {
+		flags |= rare_flags(count, task->thread_info.flags);
+	}
+	preempt = event_nibble(count & 0xff, preempt_from);
+	migrate = event_nibble(migrate, migrate_from);
+	/* one store: it is read as one word */
+	*(u64 *)&s->ev.common_type =
+		type | flags << 16 | preempt << 24 | migrate << 28 | (u64)s->tid << 32;
+}
+
+/* The same for a record that has its type. */
 static __always_inline void common_fields(struct scratch *s, const struct task_struct *task)
 {
-	common_fields_from(s, task, preempt_base, migrate_base, compat_irqs_off());
+	int off = compat_irqs_off(); /* a call: before there are values to be kept across it */
+
+	common_fields_from(s, task, preempt_count(), s->ev.common_type, ctl.preempt_base,
+			   ctl.migrate_base, off, false);
 }
 
 /*
  * Writes this task's name into the ring unless it is the last one written for its slot; false: the
  * ring has no room.
  */
-static __always_inline bool announce_task(struct scratch *s, u32 cpu)
+static __always_inline bool announce_task(struct scratch *s, struct wire_cpu *c, u32 cpu)
 {
 	u32 tid = s->tid, tgid = s->tgid;
-	u32 key = cpu * WIRE_TASK_SLOTS + ((tid ^ tid >> 8) & (WIRE_TASK_SLOTS - 1));
-	struct task_slot *slot = bpf_map_lookup_elem(&tasks, &key);
+	struct task_slot *slot = &c->tasks[(tid ^ tid >> 8) & (WIRE_TASK_SLOTS - 1)];
 	struct wire_task *t = (struct wire_task *)s->task;
 
-	if (!slot)
-		return false;
 	if (slot->tid == tid && slot->tgid == tgid && slot->comm[0] == t->comm[0] &&
 	    slot->comm[1] == t->comm[1])
 		return true;
@@ -74,7 +103,7 @@ static __always_inline bool announce_task(struct scratch *s, u32 cpu)
 	t->pad = 0;
 	t->tid = tid;
 	t->tgid = tgid;
-	if (!ring_output(cpu, (struct wire_head *)t, sizeof(*t)))
+	if (!ring_output(&c->ring, cpu, (struct wire_head *)t, sizeof(*t)))
 		return false;
 	/*
 	 * An interrupt may see a partly written slot: tid is invalid meanwhile and written last, so
@@ -147,10 +176,9 @@ static __always_inline u32 event_head(struct scratch *s)
 __noinline int event_output(struct scratch *s)
 {
 	u32 cpu = bpf_get_smp_processor_id(), size, nr;
+	struct cpu_scratch *c = bpf_map_lookup_elem(&scratches, &cpu);
 
-	if (!s)
-		return 0;
-	if (!announce_task(s, cpu))
+	if (!s || !c || !announce_task(s, &c->cpu, cpu))
 		return 0;
 	size = event_head(s);
 	if (s->kstack == WIRE_STACK_FULL) {
@@ -173,7 +201,7 @@ __noinline int event_output(struct scratch *s)
 	}
 	if (size > EVENT_BYTES)
 		return 0;
-	return ring_output(cpu, (struct wire_head *)&s->ev, sizeof(s->ev) + size);
+	return ring_output(&c->cpu.ring, cpu, (struct wire_head *)&s->ev, sizeof(s->ev) + size);
 }
 
 static __always_inline bool event_written(struct scratch *s, struct event_counts *c, bool written)
@@ -190,14 +218,35 @@ static __always_inline bool event_write(struct scratch *s, struct event_counts *
 	return event_written(s, c, event_output(s));
 }
 
+/* Its first words come from registers: storing them first, to copy them, would be slow. */
+static __always_inline bool event_ids_output(struct scratch *s, struct wire_ring_pos *ring, u32 cpu)
+{
+	u32 size = s->size, len;
+	ring_word *to;
+
+	if (size < 8 || size > WIRE_MAX_RECORD)
+		size = 8;
+	len = sizeof(s->ev) - 8 + size;
+	to = ring_reserve(ring, cpu, len);
+	if (!to)
+		return false;
+	to[1] = s->ts;
+	to[2] = s->kstack | (u64)s->ustack << 32;
+	if (len <= RING_FEW_BYTES)
+		ring_copy_words(to, (ring_word *)&s->ev, 3, len);
+	else
+		ring_copy_many(to, (ring_word *)&s->ev, 3, len);
+	ring_commit(to, len | (u64)(u16)s->event << 32 | (u64)(u8)s->marks << 48);
+	return true;
+}
+
 /* The same for an event that carries no words of stacks, without the call, which costs 7 ns. */
-static __always_inline bool event_write_ids(struct scratch *s, struct event_counts *c)
+static __always_inline bool event_write_ids(struct scratch *s, struct event_counts *c,
+					    struct wire_cpu *w)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return event_written(s, c,
-			     announce_task(s, cpu) && ring_output(cpu, (struct wire_head *)&s->ev,
-								  sizeof(s->ev) + event_head(s)));
+	return event_written(s, c, announce_task(s, w, cpu) && event_ids_output(s, &w->ring, cpu));
 }
 
 /*
@@ -309,14 +358,18 @@ static __always_inline bool event_chosen(struct event_counts *c, const struct ev
 	    (event == sample_event || !compat_context_level()))
 		excluded = STK_C_FILTERED_SELF;
 	else
-		excluded = task_excluded(by, task, tid);
+		excluded = by ? task_excluded(by, task, tid) : 0;
 	*ret_excluded = excluded;
+	if (!excluded)
+		return true;
 	/* With selected tasks, an event of the recorder may name one of them. */
-	if (excluded && (!(by & WIRE_SELECT_TASKS) || !d->nr_pids)) {
-		bump(c, excluded);
-		return false;
+	if (by & WIRE_SELECT_TASKS) {
+		d = d ?: bpf_map_lookup_elem(&descs, &event);
+		if (d && d->nr_pids)
+			return true;
 	}
-	return true;
+	bump(c, excluded);
+	return false;
 }
 
 /* The same with the counters and the description of the event; NULL: it is not recorded. */
@@ -335,15 +388,16 @@ static __always_inline struct event_counts *event_wanted(u32 event, const struct
 	return c;
 }
 
-/* A concurrent rename may tear the name; bpf_get_current_comm() has the same race. */
+/*
+ * A concurrent rename may tear the name; bpf_get_current_comm() has the same race.  The verifier
+ * lets words be read that lie within an array.
+ */
 static __always_inline void event_comm(struct wire_task *t, const struct task_struct *task)
 {
-	if (kwalk_settings.reader == KWALK_BY_LOAD) {
-		t->comm[0] = kwalk_load((u64)&task->comm);
-		t->comm[1] = kwalk_load((u64)&task->comm + 8);
-	} else {
-		bpf_get_current_comm(t->comm, sizeof(t->comm));
-	}
+	const char *comm = task->comm;
+
+	t->comm[0] = *(const u64 *)comm;
+	t->comm[1] = *(const u64 *)(comm + 8);
 }
 
 static __always_inline void event_start(struct scratch *s, const struct task_struct *task,
@@ -365,10 +419,10 @@ static __always_inline struct scratch *scratch_get(u32 **ret_busy)
 
 	if (!c)
 		return NULL;
-	i = scratch_claim(c->busy, LOG2_SCRATCHES);
+	i = scratch_claim(c->cpu.busy, LOG2_SCRATCHES);
 	if (i >> LOG2_SCRATCHES)
 		return NULL;
-	*ret_busy = &c->busy[i];
+	*ret_busy = &c->cpu.busy[i];
 	return &c->slot[i];
 }
 

@@ -10,7 +10,7 @@
  *
  *	native_filter	the event has a filter
  *	native_end	its kernel stack is remembered, and the user stack is known
- *	native_slow	its kernel stack is not remembered, or due for a check
+ *	native_slow	its kernel stack is not known to native_end, or due to be verified
  *	native_user	user stacks otherwise
  *
  * Interrupts may bring other events to the same ends, so these find their slot by the address of
@@ -81,11 +81,14 @@ static __always_inline bool native_leaves(void *ctx, struct native_hits *h, u32 
  * Whether the event names a selected task.  The arguments are read by their address: the kernel
  * does not attach a program that reads more arguments of its context than the tracepoint has.
  */
-static __always_inline bool native_names_selected(void *ctx, const struct event_desc *d)
+static __always_inline bool native_names_selected(void *ctx, u32 event)
 {
+	const struct event_desc *d = bpf_map_lookup_elem(&descs, &event);
 	u64 args, task;
 	u32 i;
 
+	if (!d)
+		return false;
 	asm volatile("%0 = %1" : "=r"(args) : "r"(ctx));
 	for (i = 0; i < 2; i++) {
 		if (!d->pid_arg[i])
@@ -96,9 +99,6 @@ static __always_inline bool native_names_selected(void *ctx, const struct event_
 	}
 	return false;
 }
-
-/* By event: where its stacks start, as found for the first one. */
-ARRAY(native_starts, 1, struct kwalk_raw_start);
 
 /*
  * Distinguishes the contexts of a CPU's events: a distance between pointers, which is a number to
@@ -116,6 +116,7 @@ static __always_inline u64 native_id(void *ctx, const struct cpu_scratch *slots)
 struct native_run {
 	struct scratch *s;
 	struct event_counts *c;
+	struct wire_cpu *cpu;
 	u64 *ctx;
 	u32 *busy;
 };
@@ -128,8 +129,9 @@ static __always_inline void native_put(struct native_run *e)
 
 enum native_fields {
 	NATIVE_BY_HOLE, /* by instructions made for the event */
-	NATIVE_ENTER, /* of raw_syscalls:sys_enter or a system call's entry */
-	NATIVE_EXIT,
+	NATIVE_ENTER, /* of raw_syscalls:sys_enter */
+	NATIVE_CALL_ENTER, /* of a system call's entry */
+	NATIVE_EXIT, /* of either */
 };
 
 /*
@@ -176,68 +178,78 @@ static __always_inline u32 native_call_exit_fields(u64 *to, struct bpf_raw_trace
 	return 24;
 }
 
-static __always_inline u32 native_call(struct scratch *s, struct bpf_raw_tracepoint_args *ctx,
-				       const struct event_desc *d, const struct task_struct *task,
-				       u32 how)
-{
-	if (how == NATIVE_EXIT)
-		return native_call_exit_fields((u64 *)s->fields, ctx);
-	_Static_assert(sizeof(struct pt_regs) <= sizeof(s->walk.copy), "there is room");
-	native_call_enter_fields((u64 *)s->fields, (void *)s->walk.copy, ctx, task);
-	return d->fixed_size;
-}
-
 /* Fills the record; returns its size, or 0: it has only the common fields. */
 static __always_inline u32 native_fill_all(struct scratch *s, struct bpf_raw_tracepoint_args *ctx,
-					   struct event_desc *d, const struct task_struct *task,
-					   u32 how)
+					   u32 event, const struct task_struct *task, u32 how)
 {
+	u64 *fields = (u64 *)s->fields;
+	struct event_desc *d;
 	u32 size;
 
 	if (how == NATIVE_BY_HOLE)
 		return native_fill(&s->ev.common_type, ctx);
-	size = native_call(s, ctx, d, task, how);
-	if (how == NATIVE_ENTER && d->nr_strings) {
-		s->size = size;
+	if (how == NATIVE_EXIT)
+		return native_call_exit_fields(fields, ctx);
+	_Static_assert(sizeof(struct pt_regs) <= sizeof(s->walk.copy), "there is room");
+	size = native_call_enter_fields(fields, (void *)s->walk.copy, ctx, task);
+	if (how == NATIVE_ENTER)
+		return size;
+	d = bpf_map_lookup_elem(&descs, &event);
+	if (!d)
+		return 0;
+	s->size = d->fixed_size;
+	if (d->nr_strings)
 		event_strings(s, d);
-		size = s->size;
-	}
-	return size;
+	return s->size;
+}
+
+/*
+ * The event's flags, of those in DESC_ASK.  The recorder sets `ask` before the first of them, so no
+ * flag is set where it is 0.
+ */
+static __always_inline u32 native_flags(const struct event_counts *c, u32 event)
+{
+	const struct event_desc *d;
+
+	if (!*(volatile u8 *)&c->ask)
+		return 0;
+	d = bpf_map_lookup_elem(&descs, &event);
+	return d ? *(volatile u32 *)&d->flags : 0;
 }
 
 /* A front from the decision whether the event is recorded to its end; bare: without fields. */
 static __always_inline int native_record(struct bpf_raw_tracepoint_args *ctx, u32 event,
-					 struct event_counts *c, struct event_desc *d,
-					 const struct task_struct *task, u32 irqs, u32 how,
-					 bool bare)
+					 struct event_counts *c, const struct task_struct *task,
+					 u32 irqs, u32 how, bool bare)
 {
 	u32 excluded, cpu = bpf_get_smp_processor_id(), i, size;
 	struct native_run e = { .c = c };
 	struct cpu_scratch *slots;
 
-	if (!event_chosen(c, d, event, task, &excluded))
+	if (!event_chosen(c, NULL, event, task, &excluded))
 		return 0;
 	slots = bpf_map_lookup_elem(&scratches, &cpu);
-	i = slots ? scratch_claim(slots->busy, LOG2_SCRATCHES) : 1 << LOG2_SCRATCHES;
+	i = slots ? scratch_claim(slots->cpu.busy, LOG2_SCRATCHES) : WIRE_SLOTS;
 	if (!slots || i >> LOG2_SCRATCHES) {
 		bump(c, STK_C_LOST_SCRATCH);
 		note_loss(c, now());
 		return 0;
 	}
 	e.s = &slots->slot[i];
-	e.busy = &slots->busy[i];
-	e.ctx = &slots->ctx[i];
+	e.busy = &slots->cpu.busy[i];
+	e.ctx = &slots->cpu.ctx[i];
 	event_start(e.s, task, event, now());
 	e.s->ctx = (u64)ctx;
-	e.s->ev.common_type = d->common_type;
-	/* asking the kernel costs 35 ns */
-	common_fields_from(e.s, task, raw_preempt_base, raw_migrate_base,
-			   irqs == NATIVE_IRQS_ASK ? compat_irqs_off() : irqs == NATIVE_IRQS_OFF);
-	size = bare ? 0 : native_fill_all(e.s, ctx, d, task, how);
+	/* asking the kernel whether interrupts are off costs 35 ns */
+	common_fields_from(e.s, task, cpu_preempt_count(&slots->cpu), c->common_type,
+			   ctl.raw_preempt_base, ctl.raw_migrate_base,
+			   irqs == NATIVE_IRQS_ASK ? compat_irqs_off() : irqs == NATIVE_IRQS_OFF,
+			   true);
+	size = bare ? 0 : native_fill_all(e.s, ctx, event, task, how);
 	e.s->size = size ?: 8;
 	e.s->marks |= size ? 0 : STK_MARK_NO_FIELDS;
 	e.s->excluded = excluded;
-	if (excluded && !native_names_selected(ctx, d)) {
+	if (excluded && !native_names_selected(ctx, event)) {
 		bump(c, excluded);
 		scratch_put(e.busy);
 		return 0;
@@ -245,7 +257,7 @@ static __always_inline int native_record(struct bpf_raw_tracepoint_args *ctx, u3
 	if (excluded)
 		e.s->marks |= STK_MARK_NOT_SELECTED;
 	*(volatile u64 *)e.ctx = native_id(ctx, slots);
-	if (!(d->flags & DESC_FILTER))
+	if (!(native_flags(c, event) & DESC_FILTER))
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_END);
 	else if (size) /* the filter needs fields */
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_FILTER);
@@ -261,18 +273,18 @@ static __always_inline int native_record(struct bpf_raw_tracepoint_args *ctx, u3
  * has taken the old way, so if the front records it after all, it does so without fields.
  */
 static __always_inline bool native_left(u32 event, const struct task_struct *task,
-					const struct event_desc *d, const struct event_counts *c,
-					u32 how, bool *ret_old)
+					const struct event_counts *c, u32 how, bool *ret_old)
 {
+	u32 flags = native_flags(c, event);
 	bool dropped;
 
 	*ret_old = false;
-	if (!(d->flags & (DESC_OLD_WAY | DESC_BESIDE)))
+	if (!(flags & (DESC_OLD_WAY | DESC_BESIDE)))
 		return false;
 	dropped = recorder_dropped();
-	if (d->flags & DESC_BESIDE)
+	if (flags & DESC_BESIDE)
 		return !dropped;
-	*ret_old = old_way_taken(d, c);
+	*ret_old = old_way_taken(flags, c);
 	if (how != NATIVE_BY_HOLE && !dropped)
 		*ret_old = old_way_of_call(event, task->pid, *ret_old);
 	return *ret_old && !dropped;
@@ -284,15 +296,14 @@ static __always_inline int native_begin(struct bpf_raw_tracepoint_args *ctx, u32
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct event_counts *c = event_counts(event);
-	struct event_desc *d = bpf_map_lookup_elem(&descs, &event);
 	bool old;
 
-	if (!c || !d)
+	if (!c)
 		return 0;
 	bump(c, STK_C_HAPPENED);
-	if (native_left(event, task, d, c, how, &old))
+	if (native_left(event, task, c, how, &old))
 		return 0;
-	return native_record(ctx, event, c, d, task, irqs, how, old);
+	return native_record(ctx, event, c, task, irqs, how, old);
 }
 
 SEC("raw_tp")
@@ -325,7 +336,7 @@ static __always_inline int native_syscall(struct bpf_raw_tracepoint_args *ctx, s
 SEC("raw_tp")
 int native_call_enter(struct bpf_raw_tracepoint_args *ctx)
 {
-	return native_syscall(ctx, ctx->args[1], NATIVE_ENTER);
+	return native_syscall(ctx, ctx->args[1], NATIVE_CALL_ENTER);
 }
 
 SEC("raw_tp")
@@ -362,11 +373,10 @@ int nested(struct bpf_raw_tracepoint_args *ctx)
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	u32 event = take_over(ctx);
 	struct event_counts *c = event_counts(event);
-	struct event_desc *d = bpf_map_lookup_elem(&descs, &event);
 
-	if (!c || !d)
+	if (!c)
 		return 0;
-	return native_record(ctx, event, c, d, task, NATIVE_IRQS_ASK, NATIVE_BY_HOLE, true);
+	return native_record(ctx, event, c, task, NATIVE_IRQS_ASK, NATIVE_BY_HOLE, true);
 }
 
 /* 0: these are the same, 1: they differ; without a branch, which would double what is verified. */
@@ -390,17 +400,18 @@ static __always_inline bool native_resume(void *ctx, struct native_run *ret_run)
 		return false;
 	own = native_id(ctx, slots);
 	asm volatile("%0 = 0" : "=r"(i));
-	if (*(volatile u64 *)&slots->ctx[0] != own) {
-		i = (1 - native_differ(*(volatile u64 *)&slots->ctx[1], own)) +
-		    (1 - native_differ(*(volatile u64 *)&slots->ctx[2], own)) * 2 +
-		    (1 - native_differ(*(volatile u64 *)&slots->ctx[3], own)) * 3;
+	if (*(volatile u64 *)&slots->cpu.ctx[0] != own) {
+		i = (1 - native_differ(*(volatile u64 *)&slots->cpu.ctx[1], own)) +
+		    (1 - native_differ(*(volatile u64 *)&slots->cpu.ctx[2], own)) * 2 +
+		    (1 - native_differ(*(volatile u64 *)&slots->cpu.ctx[3], own)) * 3;
 		asm volatile("" : "+r"(i));
-		i &= (1 << LOG2_SCRATCHES) - 1;
+		i &= WIRE_SLOTS - 1;
 	}
-	if (*(volatile u64 *)&slots->ctx[i] != own)
+	if (*(volatile u64 *)&slots->cpu.ctx[i] != own)
 		return false;
-	ret_run->ctx = &slots->ctx[i];
-	ret_run->busy = &slots->busy[i];
+	ret_run->cpu = &slots->cpu;
+	ret_run->ctx = &slots->cpu.ctx[i];
+	ret_run->busy = &slots->cpu.busy[i];
 	ret_run->s = &slots->slot[i];
 	ret_run->c = event_counts(ret_run->s->event);
 	return ret_run->c;
@@ -434,7 +445,8 @@ static __always_inline void native_go_on(void *ctx, struct native_run *e, bool i
 		native_lose(e);
 	} else {
 		e->s->ustack = WIRE_STACK_NONE;
-		native_written(e, ids ? event_write_ids(e->s, e->c) : event_write(e->s, e->c));
+		native_written(e,
+			       ids ? event_write_ids(e->s, e->c, e->cpu) : event_write(e->s, e->c));
 	}
 }
 
@@ -464,35 +476,65 @@ int native_user(void *ctx)
 	return 0;
 }
 
+/*
+ * The kernel stack of an event whose front or native_end has looked for it in vain: by a memo that
+ * is not plain, or by the rules.
+ */
+static __always_inline void native_stack(void *ctx, struct native_run *e)
+{
+	bool begun;
+
+	e->s->walk.task = e->s->stack;
+	if (e->c->first) {
+		kwalk_begin_noted(ctx, &e->s->walk, e->c->first);
+		if (stack_recall(e->s, KWALK_RAW))
+			goto known;
+	}
+	begun = kwalk_begin_raw_noting(ctx, &e->s->walk, &e->c->first);
+	if (!begun || !stack_recall(e->s, KWALK_RAW)) {
+		stack_take(ctx, e->s, e->c, 0, begun, KWALK_RAW);
+		return;
+	}
+known:
+	if (stack_is_due(e->c))
+		stack_verify_remembered(ctx, e->s, e->c, 0, KWALK_RAW);
+}
+
 SEC("raw_tp")
 int native_slow(void *ctx)
 {
-	struct kwalk_raw_start *start;
 	struct event_desc *d;
 	struct native_run e;
-	bool begun, known;
 
 	if (!native_resume(ctx, &e)) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);
 		return 0;
 	}
 	d = bpf_map_lookup_elem(&descs, &e.s->event);
-	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
-	if (d && start) {
-		begun = e.s->begun || kwalk_begin_raw_noting(ctx, &e.s->walk, start);
-		known = e.s->begun ? e.s->kstack != WIRE_STACK_NONE :
-				     begun && stack_recall(e.s, KWALK_RAW);
-		kernel_stack_from(ctx, e.s, e.c, d->tracer_start, d->tracer_len, 0, begun, known,
-				  KWALK_RAW);
+	if (d) {
+		stack_set_tracer(e.s, d->tracer_start, d->tracer_len);
+		if (e.s->kstack == WIRE_STACK_NONE)
+			native_stack(ctx, &e);
+		else
+			stack_verify_remembered(ctx, e.s, e.c, 0, KWALK_RAW);
 	}
 	native_go_on(ctx, &e, false);
 	return 0;
 }
 
+/* Sets s->kstack if a plain memo knows the stack, and counts it; false: native_slow goes on. */
+static __always_inline bool native_known(struct native_run *e)
+{
+	if (ctl.walk_ended)
+		return false;
+	e->s->kstack = kwalk_recall_noted(e->s->ctx, e->s->stack, e->c->first,
+					  stack_salt(e->s, KWALK_RAW));
+	return e->s->kstack != WIRE_STACK_NONE && !stack_is_due(e->c);
+}
+
 SEC("raw_tp")
 int native_end(void *ctx)
 {
-	struct kwalk_raw_start *start;
 	struct native_run e;
 
 	if (!native_resume(ctx, &e)) {
@@ -501,12 +543,11 @@ int native_end(void *ctx)
 	}
 	e.s->kstack = WIRE_STACK_NONE;
 	e.s->user_tried = 0;
-	start = bpf_map_lookup_elem(&native_starts, &e.s->event);
-	if (kernel_stacks && start && !kernel_stack_known(ctx, e.s, e.c, start)) {
+	if (kernel_stacks && !native_known(&e)) {
 		bpf_tail_call_static(ctx, &tails, WIRE_TAIL_SLOW);
 		native_lose(&e);
 	} else if (native_user_known(&e)) {
-		native_written(&e, event_write_ids(e.s, e.c));
+		native_written(&e, event_write_ids(e.s, e.c, e.cpu));
 	} else {
 		native_go_on(ctx, &e, true);
 	}

@@ -27,9 +27,9 @@
 u64 old_way_calls[OLD_WAY_CALLS] = {};
 
 /* Whether this CPU has taken the old way of the event. */
-static __always_inline bool old_way_taken(const struct event_desc *d, const struct event_counts *c)
+static __always_inline bool old_way_taken(u32 flags, const struct event_counts *c)
 {
-	return d->flags & DESC_OLD_WAY && *(volatile u64 *)&c->old_way;
+	return flags & DESC_OLD_WAY && *(volatile u8 *)&c->old_way;
 }
 
 /* The same for both programs of a system call. */
@@ -57,7 +57,7 @@ static __always_inline bool old_way_records(u32 event, const struct event_desc *
 
 	if (!(d->flags & DESC_NATIVE))
 		return true;
-	taken = old_way_taken(d, c);
+	taken = old_way_taken(d->flags, c);
 	if (d->flags & DESC_OLD_WAY && d->flags & DESC_CALL)
 		taken = old_way_of_call(event, tid, taken);
 	return taken;
@@ -82,7 +82,7 @@ int take_old_way(void *ctx)
 	if (task->pid)
 		disabled |= count & 0xff;
 	if (c && (!compat_level_of(count) || !disabled))
-		*(volatile u64 *)&c->old_way = 1;
+		*(volatile u8 *)&c->old_way = 1;
 	return 0;
 }
 

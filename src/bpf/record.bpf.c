@@ -84,8 +84,8 @@ int sample(struct bpf_perf_event_data *ctx)
 	if (!event_begin(&e, sample_event, ts))
 		return 0;
 	s = e.s;
-	common_fields(s, e.task);
 	s->ev.common_type = 0;
+	common_fields(s, e.task);
 	s->ev.common_flags &= ~EVENT_FLAG_IRQS_OFF;
 	s->marks &= ~STK_MARK_NO_IRQFLAG;
 	if (!ARCH_FLAGS_IRQS_ON(ctx->regs.ARCH_REG_FLAGS))

@@ -41,14 +41,6 @@ typedef __wire_u64 __attribute__((may_alias)) ring_word;
 /* Set before load, as are the sizes of the maps. */
 const volatile struct wire_rings ring_layout = {};
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __wire_u32);
-	__type(value, struct wire_ring_pos);
-} ring_positions SEC(".maps");
-
 struct ring_part {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -63,11 +55,6 @@ struct {
 	__array(values, struct ring_part);
 } ring_parts SEC(".maps");
 
-RING_INLINE struct wire_ring_pos *ring_pos(__wire_u32 cpu)
-{
-	return bpf_map_lookup_elem(&ring_positions, &cpu);
-}
-
 RING_INLINE char *ring_part(__wire_u32 part)
 {
 	void *map = bpf_map_lookup_elem(&ring_parts, &part);
@@ -80,7 +67,7 @@ RING_INLINE char *ring_part(__wire_u32 part)
 #define RING_PUBLISH(at, word) ARCH_STORE_RELEASE(at, word)
 #define RING_COPY(to, from, len) bpf_probe_read_kernel(to, len, from)
 #else
-/* The test defines ring_layout, ring_pos() and ring_part() before it includes this. */
+/* The test defines ring_layout and ring_part() before it includes this. */
 #define RING_LOAD(at) __atomic_load_n(at, __ATOMIC_ACQUIRE)
 #define RING_PUBLISH(at, word) __atomic_store_n(at, word, __ATOMIC_RELEASE)
 #define RING_COPY(to, from, len) memcpy(to, from, len)
@@ -91,10 +78,9 @@ RING_INLINE char *ring_part(__wire_u32 part)
 #define RING_PAUSE()
 #endif
 
-/* The bytes of a CPU's ring that have been reserved and not read yet. */
-RING_INLINE __wire_u64 ring_used(__wire_u32 cpu)
+/* The bytes of a ring that have been reserved and not read yet. */
+RING_INLINE __wire_u64 ring_used(const struct wire_ring_pos *p)
 {
-	struct wire_ring_pos *p = ring_pos(cpu);
 	__wire_u64 tail;
 
 	if (!p)
@@ -109,9 +95,8 @@ RING_INLINE __wire_u64 ring_used(__wire_u32 cpu)
  * Reserves len bytes, at most WIRE_RING_SLACK, in the ring of this CPU, which must be committed.
  * NULL: there is no room, or no ring.
  */
-RING_INLINE ring_word *ring_reserve(__wire_u32 cpu, __wire_u32 len)
+RING_INLINE ring_word *ring_reserve(struct wire_ring_pos *p, __wire_u32 cpu, __wire_u32 len)
 {
-	struct wire_ring_pos *p = ring_pos(cpu);
 	__wire_u32 i;
 
 	if (!p)
@@ -148,18 +133,20 @@ RING_INLINE void ring_commit(ring_word *record, __wire_u64 first)
 }
 
 /*
- * Copies all but the first word of at most RING_FEW_BYTES, four words at a time.  Without a loop
- * the code would fill lines of the instruction cache, which costs more than the loop.
+ * Copies the words from `first` on of a record of len bytes, at most RING_FEW_BYTES, four at a
+ * time.  Without a loop the code would fill lines of the instruction cache, which costs more than
+ * the loop.
  */
-RING_INLINE void ring_copy_words(ring_word *to, const ring_word *from, __wire_u32 len)
+RING_INLINE void ring_copy_words(ring_word *to, const ring_word *from, __wire_u32 first,
+				 __wire_u32 len)
 {
 	__wire_u32 i;
-	__wire_s64 left = len - sizeof(*to);
+	__wire_s64 left = (__wire_s64)len - first * sizeof(*to);
 
 #ifdef __bpf__
 #pragma clang loop unroll(disable)
 #endif
-	for (i = 1; i < RING_FEW_BYTES / sizeof(*to) && left > 0; i += 4) {
+	for (i = first; i < RING_FEW_BYTES / sizeof(*to) && left > 0; i += 4) {
 		to[i] = from[i];
 		if (left <= 8)
 			break;
@@ -175,33 +162,35 @@ RING_INLINE void ring_copy_words(ring_word *to, const ring_word *from, __wire_u3
 }
 
 /* The same for longer ones.  The verifier of 6.1 has lost the limit of len by now. */
-RING_INLINE void ring_copy_many(ring_word *to, const ring_word *from, __wire_u32 len)
+RING_INLINE void ring_copy_many(ring_word *to, const ring_word *from, __wire_u32 first,
+				__wire_u32 len)
 {
-	const __wire_u32 most = WIRE_RING_SLACK - sizeof(*to);
+	const __wire_u32 most = WIRE_RING_SLACK - first * sizeof(*to);
 
-	len -= sizeof(*to);
+	len -= first * sizeof(*to);
 	__asm__ __volatile__("" : "+r"(len));
 	if (len > most)
 		len = most;
-	RING_COPY(to + 1, from + 1, len);
+	RING_COPY(to + first, from + first, len);
 }
 
 /*
  * Writes a record into the ring of this CPU, its length included, which `record` need not contain;
  * false: there is no room.  The bytes of `record` behind len are read up to a multiple of 8.
  */
-RING_INLINE _Bool ring_output(__wire_u32 cpu, struct wire_head *record, __wire_u32 len)
+RING_INLINE _Bool ring_output(struct wire_ring_pos *p, __wire_u32 cpu, struct wire_head *record,
+			      __wire_u32 len)
 {
-	ring_word *from = (ring_word *)record, *to = ring_reserve(cpu, len), first;
+	ring_word *from = (ring_word *)record, *to = ring_reserve(p, cpu, len), first;
 
 	if (!to)
 		return 0;
 	/* Not by a store to record->len, which a load of the whole word would have to wait for. */
 	first = *from >> 32 << 32 | len;
 	if (len <= RING_FEW_BYTES)
-		ring_copy_words(to, from, len);
+		ring_copy_words(to, from, 1, len);
 	else
-		ring_copy_many(to, from, len);
+		ring_copy_many(to, from, 1, len);
 	ring_commit(to, first);
 	return 1;
 }

@@ -167,10 +167,10 @@ static __always_inline void stack_checked(struct scratch *s, struct event_counts
 {
 	bump(c, STK_C_WALK_AGREED + verdict);
 	if (verdict == KWALK_AGREED) {
-		c->agreed = c->c[STK_C_WALKED] + c->c[STK_C_WALK_REMEMBERED];
+		c->agreed = c->c[STK_C_WALKED] + c->remembered;
 		c->agreed_ts = s->ts;
 	} else if (verdict == KWALK_DIFFERED) {
-		walk_ended = now();
+		ctl.walk_ended = now();
 	}
 	s->walked = 0; /* check a stack only once */
 }
@@ -184,19 +184,26 @@ static __always_inline u32 stack_salt(const struct scratch *s, enum kwalk_start 
 	return (s->event << 1 | (start == KWALK_RAW)) + 1;
 }
 
-/* Sets s->kstack and returns true if this is the remembered id of a stack in the map. */
-static __always_inline bool stack_has_id(struct scratch *s, u64 id)
-{
-	if (!id || id >> 32 != stackmap_generation())
-		return false;
-	s->kstack = id;
-	return true;
-}
-
-/* The same for the stack where s->walk begins. */
+/*
+ * Sets s->kstack to the remembered id of the stack where s->walk begins, or to WIRE_STACK_NONE;
+ * true: it is remembered.  A recording never resets its stack map, so its ids hold.
+ */
 static __always_inline bool stack_recall(struct scratch *s, enum kwalk_start start)
 {
-	return stack_has_id(s, kwalk_recall(&s->walk, stack_salt(s, start)));
+	s->kstack = kwalk_recall(&s->walk, stack_salt(s, start));
+	return s->kstack != WIRE_STACK_NONE;
+}
+
+/*
+ * Counts a remembered stack; true: it is to be verified.  No other counter is incremented: the
+ * recorder adds this one to STK_C_WALKED and STK_C_STACK_HIT.
+ */
+static __always_inline bool stack_is_due(struct event_counts *c)
+{
+	u64 before = *(volatile u64 *)&c->remembered;
+
+	__sync_fetch_and_add(&c->remembered, 1);
+	return before >= *(volatile u64 *)&c->due;
 }
 
 /* Walks the stack into s->walk.words; false: use bpf_get_stack(). */
@@ -266,60 +273,33 @@ static __always_inline int stack_verify(void *ctx, struct scratch *s, struct eve
 	return again;
 }
 
-/*
- * Begins the stack of an event whose program is called by bpf_trace_runN(), and asks whether it is
- * remembered.  Nearly all that are remembered need no begin: what they are is found in registers.
- */
-static __always_inline bool stack_recall_noted(void *ctx, struct scratch *s,
-					       const struct kwalk_raw_start *start)
+static __always_inline void stack_set_tracer(struct scratch *s, u64 tracer_start, u32 tracer_len)
 {
-	s->begun = 1;
-	if (stack_has_id(s, kwalk_recall_noted(s->ctx, s->stack, start, stack_salt(s, KWALK_RAW))))
-		return true;
-	s->walk.task = s->stack;
-	s->begun = kwalk_begin_noted(ctx, &s->walk, start);
-	return s->begun && stack_recall(s, KWALK_RAW);
-}
-
-/*
- * Whether the stack is remembered and not due for a check: sets s->kstack and counts it.  False:
- * call kernel_stack_from(), and s->kstack says whether it is known, s->begun whether it is so
- * because it was asked for.
- */
-static __always_inline bool kernel_stack_known(void *ctx, struct scratch *s, struct event_counts *c,
-					       const struct kwalk_raw_start *start)
-{
-	if (!stack_recall_noted(ctx, s, start) || kwalk_due(c->c[STK_C_WALK_REMEMBERED]))
-		return false;
-	bump(c, STK_C_WALK_REMEMBERED); /* no other counter, see kernel_stack_from() */
-	return true;
-}
-
-/*
- * Walks the kernel stack and stores it; marker: 1 if s->words[0] is a marker; begun: the result of
- * kwalk_begin(); known: that of stack_recall().  Inline, because only the main program may pass its
- * context to bpf_get_stack().
- */
-static __always_inline void kernel_stack_from(void *ctx, struct scratch *s, struct event_counts *c,
-					      u64 tracer_start, u32 tracer_len, u32 marker,
-					      bool begun, bool known, enum kwalk_start start)
-{
-	u64 generation;
-	long n;
-	int r;
-
 	s->tracer_start = tracer_start;
 	s->tracer_len = tracer_len;
 	s->walked = 0;
-	if (known) {
-		/*
-		 * No other counter: the recorder adds this one to STK_C_WALKED and STK_C_STACK_HIT.
-		 */
-		bump(c, STK_C_WALK_REMEMBERED);
-		if (kwalk_due(c->c[STK_C_WALK_REMEMBERED] - 1))
-			stack_verify(ctx, s, c, marker, start, 1);
-		return;
-	}
+}
+
+/* Verifies a remembered stack that is due; after stack_set_tracer(). */
+static __always_inline void stack_verify_remembered(void *ctx, struct scratch *s,
+						    struct event_counts *c, u32 marker,
+						    enum kwalk_start start)
+{
+	*(volatile u64 *)&c->due = kwalk_next_due(c->remembered - 1);
+	stack_verify(ctx, s, c, marker, start, 1);
+}
+
+/*
+ * Walks a kernel stack that is not remembered, and stores it; after stack_set_tracer().  marker: 1
+ * if s->words[0] is a marker; begun: the result of kwalk_begin().  Inline, because only the main
+ * program may pass its context to bpf_get_stack().
+ */
+static __always_inline void stack_take(void *ctx, struct scratch *s, struct event_counts *c,
+				       u32 marker, bool begun, enum kwalk_start start)
+{
+	long n;
+	int r;
+
 	s->kstack = WIRE_STACK_NONE;
 	n = begun && stack_walk(ctx, s, c, start) ? s->walk.nr * 8 :
 						    kwalk_by_kernel(ctx, &s->walk, start);
@@ -333,12 +313,11 @@ static __always_inline void kernel_stack_from(void *ctx, struct scratch *s, stru
 		bump(c, STK_C_STACK_EMPTY);
 		return;
 	}
-	generation = stackmap_generation(); /* before the lookup of the id */
 	r = stack_keep(s, n, marker, start);
 	if (r == 2 && s->walked)
 		r = stack_verify(ctx, s, c, marker, start, r);
 	else if (r == 1 && s->walked && !s->stack_counter)
-		kwalk_remember(&s->walk, generation << 32 | s->kstack);
+		kwalk_remember(&s->walk, s->kstack);
 	if (s->stack_counter == STK_C_STACK_TRUNCATED)
 		bump(c, STK_C_STACK_TRUNCATED);
 	else if (s->stack_counter)
@@ -361,14 +340,16 @@ static __always_inline void kernel_stack(void *ctx, struct scratch *s, struct ev
 {
 	bool begun;
 
-	if (!kernel_stacks) {
-		s->kstack = WIRE_STACK_NONE;
+	s->kstack = WIRE_STACK_NONE;
+	if (!kernel_stacks)
 		return;
-	}
 	s->walk.task = s->stack;
 	begun = kwalk_begin(ctx, &s->walk, start);
-	kernel_stack_from(ctx, s, c, tracer_start, tracer_len, marker, begun,
-			  begun && stack_recall(s, start), start);
+	stack_set_tracer(s, tracer_start, tracer_len);
+	if (!begun || !stack_recall(s, start))
+		stack_take(ctx, s, c, marker, begun, start);
+	else if (stack_is_due(c))
+		stack_verify_remembered(ctx, s, c, marker, start);
 }
 
 #endif /* STACK_BPF_H */

@@ -19,7 +19,8 @@
 #include "stackmap/stackmap.bpf.h"
 #include "user_types.bpf.h"
 
-#define LOG2_SCRATCHES 2 /* per CPU: task, softirq, hardirq, NMI */
+#define LOG2_SCRATCHES 2
+_Static_assert(WIRE_SLOTS == 1 << LOG2_SCRATCHES, "as many slots as busy words");
 #define MAX_HANDOVERS 8
 
 /* Set before load. */
@@ -37,12 +38,6 @@ const volatile u64 entry_holes[WIRE_ENTRY_HOLES][2] = {}; /* start, length: not 
 const volatile u32 sample_event = 0;
 
 struct wire_ctl ctl = {};
-u64 walk_ended = 0; /* time at which a walked stack differed from the kernel's; 0: never */
-/* preempt_count() and migration_disabled as seen by a program in plain task context. */
-u32 preempt_base = 0, migrate_base = 0;
-u32 raw_preempt_base = 0, raw_migrate_base = 0; /* the same for native.bpf.h */
-/* Masks of thread_info.flags: reschedule, reschedule lazily; 0: unknown, or the kernel has none. */
-u64 tif_resched = 0, tif_lazy = 0;
 
 /*
  * Working memory for one event.  What every event writes comes first: its lines are in one page,
@@ -62,7 +57,6 @@ struct scratch {
 	u32 ustack; /* the same for the user stack */
 	u32 size; /* of the record, struct trace_entry included */
 	u32 excluded; /* see event_wanted() */
-	u32 begun; /* native_slow: native_end has asked whether the kernel stack is known */
 	u32 user_tried; /* user_known_call() has been called for this event */
 	u64 stack; /* of the event's task: its lowest address */
 	u64 ctx; /* the program's context, as a number */
@@ -120,16 +114,19 @@ ARRAY_MMAPABLE(filters, 1, struct filter_prog);
 /* Event of each system call at entry and (second half) at exit; 0xffffffff: not recorded. */
 ARRAY_MMAPABLE(syscall_events, 2 * WIRE_MAX_SYSCALLS, u32);
 
-ARRAY(tasks, WIRE_TASK_SLOTS, struct task_slot);
-
-/* By slot: the context of the event that native.bpf.h has in it; 0: none. */
+/* As the memory of an mmapable map begins at a page, each begins at one. */
 struct cpu_scratch {
-	u32 busy[1 << LOG2_SCRATCHES];
-	u64 ctx[1 << LOG2_SCRATCHES];
-	struct scratch slot[1 << LOG2_SCRATCHES];
-	u64 apart[8]; /* not written: CPUs share no cache line */
-};
-ARRAY(scratches, 1, struct cpu_scratch);
+	struct wire_cpu cpu;
+	struct scratch slot[WIRE_SLOTS];
+} __attribute__((aligned(4096)));
+ARRAY_MMAPABLE(scratches, 1, struct cpu_scratch);
+
+static __always_inline struct wire_ring_pos *ring_pos(const u32 *cpu)
+{
+	struct cpu_scratch *c = bpf_map_lookup_elem(&scratches, cpu);
+
+	return c ? &c->cpu.ring : NULL;
+}
 
 /*
  * `count` passes the event to `nested` here; `nested` finds it by the address of the context.  The
@@ -167,6 +164,22 @@ static __always_inline u32 preempt_count(void)
 	if (cpu >= WIRE_MAX_CPUS || !percpu_preempt_count)
 		return 0;
 	return kwalk_load(percpu_base[cpu] + percpu_preempt_count);
+}
+
+/* The same, whose address is kept with the CPU. */
+static __always_inline u32 cpu_preempt_count(struct wire_cpu *c)
+{
+	u32 cpu;
+
+	if (kwalk_settings.reader != KWALK_BY_LOAD)
+		return compat_percpu_u32(percpu_preempt_count);
+	if (!c->preempt_count_at) {
+		cpu = bpf_get_smp_processor_id();
+		if (cpu >= WIRE_MAX_CPUS || !percpu_preempt_count || !percpu_base[cpu])
+			return 0;
+		c->preempt_count_at = percpu_base[cpu] + percpu_preempt_count;
+	}
+	return kwalk_load(c->preempt_count_at);
 }
 
 static __always_inline struct event_counts *event_counts(u32 event)

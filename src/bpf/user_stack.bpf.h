@@ -230,7 +230,7 @@ __noinline int copy_state(struct copy_slot *cc, struct user_walk *u)
 
 /* Fills the copy and writes it into the ring; false: the ring has no room. */
 static __always_inline bool copy_send(struct copy_slot *cc, struct user_walk *u,
-				      struct user_thread *t, u32 cpu, u32 pages)
+				      struct user_thread *t, const u32 *cpu, u32 pages)
 {
 	u64 size;
 	u32 i, n;
@@ -251,8 +251,9 @@ static __always_inline bool copy_send(struct copy_slot *cc, struct user_walk *u,
 	size = n * 8;
 	cc->copy.stack_len = size;
 	asm volatile("" : "+r"(size));
-	return size <= WIRE_COPY_BYTES && ring_output(cpu, (struct wire_head *)&cc->copy,
-						      offsetof(struct wire_copy, stack) + size);
+	return size <= WIRE_COPY_BYTES &&
+	       ring_output(ring_pos(cpu), *cpu, (struct wire_head *)&cc->copy,
+			   offsetof(struct wire_copy, stack) + size);
 }
 
 /* Copies the stack for the recorder; returns the copy's tag, or 0: no room. */
@@ -266,7 +267,7 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 	if (!u || !t || !c)
 		return 0;
 	/* events have priority: the fuller the ring, the less is copied */
-	size = ring_used(cpu);
+	size = ring_used(ring_pos(&cpu));
 	if (size > copy_limit + copy_limit / 2)
 		return 0;
 	if (size > copy_limit)
@@ -277,7 +278,7 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 	cc = &c->slot[i];
 	tag = __sync_fetch_and_add(&c->tag, 1) + 1;
 	cc->copy.tag = tag;
-	if (!copy_send(cc, u, t, cpu, pages))
+	if (!copy_send(cc, u, t, &cpu, pages))
 		tag = 0;
 	barrier();
 	*(volatile u32 *)&c->busy[i] = 0;

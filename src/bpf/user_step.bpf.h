@@ -138,7 +138,9 @@ __noinline int user_returned(struct user_walk *u)
  */
 __noinline int step_may_copy(struct user_walk *u)
 {
-	return u && ring_used(bpf_get_smp_processor_id()) <= copy_limit + copy_limit / 2;
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return u && ring_used(ring_pos(&cpu)) <= copy_limit + copy_limit / 2;
 }
 
 /* Reads all registers, of which few frames need more than ip, sp, fp and rbx. */

@@ -41,7 +41,7 @@ typedef __s64 __wire_s64;
 #define WIRE_STRING_LEN 256 /* bytes kept of a string argument, NUL included */
 #define WIRE_ARGV_LEN 512 /* bytes kept of an argv */
 #define WIRE_ARGV_MAX 16 /* strings kept of an argv */
-#define WIRE_TASK_SLOTS 256 /* tasks that a CPU remembers having announced in its ring */
+#define WIRE_TASK_SLOTS 128 /* tasks that a CPU remembers having announced in its ring */
 #define WIRE_PID_WORDS 65536 /* PID_MAX_LIMIT / 64 */
 #define WIRE_SYMBOL_BATCH 64 /* addresses resolved by one run, see symbols.bpf.c */
 #define WIRE_SYMBOL_LEN 256
@@ -320,6 +320,7 @@ enum desc_flags {
 	DESC_CALL = 1u << 5, /* it is a system call's, or all system calls' */
 	/* the event takes the old way on the CPUs whose counters say so, see old_way.bpf.h */
 	DESC_OLD_WAY = 1u << 6,
+	DESC_ASK = DESC_FILTER | DESC_BESIDE | DESC_OLD_WAY, /* struct event_counts has a copy */
 };
 
 /* Emulated events, see src/record/select/emulated.c. */
@@ -412,13 +413,21 @@ struct wire_periods {
 	__wire_u64 sum, last;
 };
 
+/* The first line is what a native event with a known stack uses. */
 struct event_counts {
+	__wire_u64 remembered; /* STK_C_WALK_REMEMBERED, which c[] does not count */
+	__wire_u64 due; /* remembered stacks from which on the next one is to be verified */
+	__wire_u32 first; /* see kwalk_begin_raw_noting(); 0: not known */
+	__wire_u16 common_type; /* of the event's description */
+	__wire_u8 ask; /* 0: the description has no flags that its front must know */
+	__wire_u8 old_way; /* 1: this CPU has taken the old way of a native event */
 	__wire_u64 c[STK_NR_COUNTERS]; /* by enum stk_counter */
 	struct wire_loss loss;
 	__wire_u64 agreed; /* stacks walked when one last agreed with the kernel's */
 	__wire_u64 agreed_ts; /* time of that; 0: not yet */
-	__wire_u64 old_way; /* 1: this CPU has taken the old way of a native event */
 } __attribute__((aligned(64))); /* CPUs share no cache line */
+static_assert(__builtin_offsetof(struct event_counts, c[STK_C_FILTERED_EXPR]) == 56,
+	      "what is counted for each event is in the first line");
 
 /* The two fronts of a native event on one CPU, see src/bpf/native.bpf.h. */
 struct native_hits {
@@ -431,6 +440,23 @@ struct task_slot {
 	__wire_u32 tid, tgid;
 	__wire_u64 comm[2];
 };
+
+#define WIRE_SLOTS 4 /* events of a CPU that may be in progress: task, softirq, hardirq, NMI */
+
+/*
+ * What the programs of a CPU use at each event.  It begins at a page, of which the rest, behind it,
+ * is where the first slot begins: the fewer pages, the fewer misses of the TLB.
+ */
+struct wire_cpu {
+	struct task_slot tasks[WIRE_TASK_SLOTS]; /* named last, see announce_task() */
+	struct wire_ring_pos ring;
+	__wire_u32 busy[WIRE_SLOTS];
+	__wire_u64 ctx[WIRE_SLOTS]; /* see src/bpf/native.bpf.h; 0: none */
+	__wire_u64 preempt_count_at; /* address of the kernel's; 0: not known yet */
+	__wire_u64 pad;
+};
+static_assert(sizeof(struct wire_cpu) <= 4096 - 512, "there is room in the page");
+static_assert(__builtin_offsetof(struct wire_cpu, ring) % 64 == 0, "the ring has its own lines");
 
 /* What limits a recording. */
 enum wire_selection {
@@ -450,12 +476,20 @@ struct wire_cgroup {
 	__wire_u32 pad;
 };
 
-/* Set while recording. */
+/* What programs read at each event, and what is hardly ever written: a line of its own. */
 struct wire_ctl {
 	__wire_u32 armed;
 	/* thread of the forked child until its execve(2) makes it the command; 0: no such thread */
 	__wire_u32 held;
-	__wire_u32 pad[14];
-};
+	/* preempt_count() and migration_disabled as seen by a program in plain task context */
+	__wire_u32 preempt_base, migrate_base;
+	__wire_u32 raw_preempt_base, raw_migrate_base; /* the same for native.bpf.h */
+	/* masks of thread_info.flags: reschedule, reschedule lazily; 0: unknown, or none */
+	__wire_u64 tif_resched, tif_lazy;
+	__wire_u64
+		walk_ended; /* time at which a walked stack differed from the kernel's; 0: never */
+	__wire_u64 pad[2];
+} __attribute__((aligned(64)));
+static_assert(sizeof(struct wire_ctl) == 64, "wire_ctl is one line");
 
 #endif /* WIRE_H */

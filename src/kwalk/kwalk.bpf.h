@@ -63,7 +63,7 @@ KWALK_MAP(kwalk_rows, ARRAY, BPF_F_MMAPABLE, 1, struct kwalk_row);
 KWALK_MAP(kwalk_cache, ARRAY, 0, KWALK_CACHE, __u64);
 KWALK_MAP(kwalk_modules, ARRAY, BPF_F_MMAPABLE, 1, struct kwalk_modules);
 KWALK_MAP(kwalk_counts, PERCPU_ARRAY, 0, 1, struct kwalk_counts);
-KWALK_MAP(kwalk_memos, PERCPU_ARRAY, 0, KWALK_MEMOS, struct kwalk_memo);
+KWALK_MAP(kwalk_memos, ARRAY, BPF_F_MMAPABLE, KWALK_MEMOS, struct kwalk_memo); /* by CPU */
 
 struct kwalk_state kwalk_state __weak SEC(".data.kwalk") = { .off = 1 };
 
@@ -86,6 +86,7 @@ KWALK_INLINE __u64 *kwalk_get_cached(__u32 i)
 
 KWALK_INLINE struct kwalk_memo *kwalk_get_memo(__u32 i)
 {
+	i += bpf_get_smp_processor_id() * KWALK_MEMOS;
 	return bpf_map_lookup_elem(&kwalk_memos, &i);
 }
 
@@ -152,15 +153,6 @@ SCRATCH_DEFINE(kwalk_other, struct kwalk_stack, 2);
 KWALK_INLINE void kwalk_add(__u64 *n)
 {
 	__sync_fetch_and_add(n, 1); /* an interrupt may come between the load and the store */
-}
-
-KWALK_INLINE bool kwalk_due(__u64 walked)
-{
-	/* The phase of the sample shifts, because events often alternate. */
-	__u64 n = walked + 1 + (walked >> kwalk_settings.check_shift);
-
-	return walked < kwalk_settings.check_first ||
-	       !(n & ((1ull << kwalk_settings.check_shift) - 1));
 }
 
 /* The type of the program that takes the stack. */
@@ -390,46 +382,25 @@ KWALK_INLINE bool kwalk_is_run(struct kwalk_stack *s, __u64 sp)
 	return kwalk_is_of(KWALK_RUN, s->ip);
 }
 
-/* Notes the start s, which the rules have led to, or finds that it is the one that is noted. */
-KWALK_INLINE void kwalk_note_raw(struct kwalk_raw_start *r, const struct kwalk_stack *s, __u64 ctx,
-				 __u64 run_at, __u64 run, __u64 caller_at, __u64 caller)
+/* Whether the frame that returns to ip ends at a fixed distance above the stack pointer. */
+KWALK_INLINE bool kwalk_is_fixed(__u64 ip)
 {
-	bool same = s->sp - 8 - run_at == r->first_at &&
-		    s->bp_at - run_at == (__u64)(__s64)r->bp_at && ctx - run_at == r->at &&
-		    caller == r->caller && (caller_at ? caller_at - run_at : 0) == r->caller_at;
-
-	if (!s->bp_at || r->run == ~0ull)
-		return;
-	if (r->run) {
-		if (run != r->run && run != r->timed) {
-			if (same)
-				kwalk_set64(&r->timed, run);
-		} else if (!same) { /* text that has changed: all begin by the rules again */
-			kwalk_set64(&r->run, ~0ull);
-			kwalk_set64(&r->timed, 0);
-		}
-		return;
-	}
-	if (__sync_lock_test_and_set(&r->claimed, 1))
-		return;
-	r->caller = caller;
-	r->caller_at = caller_at ? caller_at - run_at : 0;
-	r->at = ctx - run_at;
-	r->first_at = s->sp - 8 - run_at;
-	r->bp_at = s->bp_at - run_at;
-	__asm__ __volatile__("" ::: "memory");
-	kwalk_set64(&r->run, run);
+	return kwalk_is_text(ip) && KWALK_RULE_KIND(kwalk_rule(ip - 1)) == KWALK_CALL_SP;
 }
 
 /*
  * False: there is no table, or the frame of bpf_trace_runN() is not where it is expected.  Its rbp
- * is the one that every program's first instruction saves below the return address.  r: where the
- * start is noted for kwalk_begin_noted(), or NULL.
+ * is the one that every program's first instruction saves below the return address.
+ *
+ * *ret_first, unless NULL: the bytes from the context to the address of the first frame, for
+ * kwalk_recall_noted() and kwalk_begin_noted(), if they are the same for each event of the
+ * tracepoint that the program is attached to.  They are where only frames of a fixed size lie
+ * between, since nothing but that tracepoint calls the program.
  */
-KWALK_INLINE bool kwalk_begin_raw_noting(void *ctx, struct kwalk_stack *s,
-					 struct kwalk_raw_start *r)
+KWALK_INLINE bool kwalk_begin_raw_noting(void *ctx, struct kwalk_stack *s, __u32 *ret_first)
 {
-	__u64 at, run_at, run, caller_at = 0, caller = 0;
+	__u64 at;
+	bool fixed;
 
 	if (!kwalk_settings.text_size || !kwalk_settings.raw_at[0])
 		return false;
@@ -442,19 +413,17 @@ KWALK_INLINE bool kwalk_begin_raw_noting(void *ctx, struct kwalk_stack *s,
 	s->bp = 0;
 	s->bp_at = s->sp - 16;
 	s->signal = 0;
-	run_at = s->sp - 8;
-	run = s->ip;
+	fixed = kwalk_settings.plain && kwalk_is_fixed(s->ip);
 	if (!kwalk_leave(s))
 		return false;
 	if (kwalk_is_of_event(s->ip)) {
-		caller_at = s->sp - 8;
-		caller = s->ip;
+		fixed = fixed && kwalk_is_fixed(s->ip);
 		if (!kwalk_leave(s))
 			return false;
 	}
 	s->most = kwalk_max_frames(KWALK_RAW);
-	if (r)
-		kwalk_note_raw(r, s, at - 8, run_at, run, caller_at, caller);
+	if (ret_first && fixed)
+		kwalk_set32(ret_first, s->sp - at);
 	return true;
 }
 
@@ -463,57 +432,33 @@ KWALK_INLINE bool kwalk_begin_raw(void *ctx, struct kwalk_stack *s)
 	return kwalk_begin_raw_noting(ctx, s, NULL);
 }
 
-/*
- * The same start without a look at the rules, for kwalk_recall().  False: it is not noted, or the
- * program was called from another place.
- */
-KWALK_INLINE bool kwalk_begin_noted(void *ctx, struct kwalk_stack *s,
-				    const struct kwalk_raw_start *r)
+/* The same start for kwalk_recall() only, without a look at the rules. */
+KWALK_INLINE void kwalk_begin_noted(void *ctx, struct kwalk_stack *s, __u32 first)
 {
-	__u64 run = kwalk_get64(&r->run), at, is; /* what it stands for was written before */
+	__u64 at;
 
-	if (!run)
-		return false;
 	kwalk_forget(s);
 	kwalk_set64(&s->sp, (__u64)ctx);
-	at = kwalk_get64(&s->sp) - r->at;
-	is = kwalk_read(s, at);
-	if (is != run && (!is || is != kwalk_get64(&r->timed)))
-		return false;
-	if (r->caller_at && kwalk_read(s, at + r->caller_at) != r->caller)
-		return false;
-	at += r->first_at;
+	at = kwalk_get64(&s->sp) + first;
 	s->ip = kwalk_read(s, at);
 	s->sp = at + 8;
 	s->bp = 0;
-	s->bp_at = at - r->first_at + (__s64)r->bp_at;
+	s->bp_at = 0;
 	s->signal = 0;
 	s->most = kwalk_max_frames(KWALK_RAW);
-	return true;
 }
 
 /*
- * kwalk_begin_noted() and kwalk_recall_plain() at once, without a struct kwalk_stack: the value
- * that is remembered, or 0: then these and kwalk_recall() decide.  ctx: the context's address, as a
- * number; task: the stack of the current task.  Of the way in, only `run` is compared: it is the
- * event's own function that calls bpf_trace_runN() for this program.
+ * The same and kwalk_recall_plain() at once, without a struct kwalk_stack: the value that is
+ * remembered, or 0: then kwalk_recall() decides.  ctx: the context's address, as a number; task:
+ * the stack of the current task.  The caller knows that kwalk_state.off is 0.
  */
-KWALK_INLINE __u64 kwalk_recall_noted(__u64 ctx, __u64 task, const struct kwalk_raw_start *r,
-				      __u32 salt)
+KWALK_INLINE __u64 kwalk_recall_noted(__u64 ctx, __u64 task, __u32 first, __u32 salt)
 {
-	__u64 run, at, is;
+	__u64 at = ctx + first;
 
-	if (!kwalk_settings.plain)
+	if (!kwalk_settings.plain || !first)
 		return 0;
-	run = kwalk_get64(&r->run); /* as in kwalk_begin_noted() */
-	if (!run)
-		return 0;
-	asm volatile("" ::: "memory"); /* the rest was written before run */
-	at = ctx - r->at;
-	is = kwalk_guarded(at);
-	if (is != run && (!is || is != kwalk_get64(&r->timed)))
-		return 0;
-	at += r->first_at;
 	return kwalk_recall_plain(task, at + 8, kwalk_guarded(at), salt);
 }
 

@@ -549,6 +549,17 @@ static uint32_t max_frames(void)
 									       KWALK_MAX_FRAMES;
 }
 
+static int size_memos(const struct bpf_object *obj)
+{
+	struct bpf_map *m = find_map(obj, "kwalk_memos");
+	int nr = libbpf_num_possible_cpus(), err;
+
+	if (nr < 0)
+		return log_err(nr, "count the CPUs");
+	err = m ? bpf_map__set_max_entries(m, nr * KWALK_MEMOS) : -ENOENT;
+	return err ? log_err(err, "size kwalk_memos") : 0;
+}
+
 int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 {
 	struct kwalk_settings s, wanted;
@@ -567,7 +578,7 @@ int kwalk__prepare(const struct kwalk *k, struct bpf_object *obj)
 	s.check_shift = wanted.check_shift;
 	/* along frame pointers few memos are plain */
 	s.plain = s.reader == KWALK_BY_LOAD && s.unwinder == KWALK_ORC;
-	return write_settings(obj, &s);
+	return write_settings(obj, &s) ?: size_memos(obj);
 }
 
 int kwalk__prepare_reads(const struct btf *btf, struct bpf_object *obj)

@@ -146,22 +146,6 @@ enum kwalk_caller {
  */
 #define KWALK_RAW_OWN 4
 
-/*
- * How the programs of one raw tracepoint are called, the same for each event: from one function,
- * whose rules have constants only.  Distances are from the place of `run` on the stack.
- */
-struct kwalk_raw_start {
-	__u64 run; /* the return address in bpf_trace_runN(); 0: not known, ~0: given up */
-	__u64 timed; /* that of the other call, while the kernel times programs */
-	__u64 caller; /* the one in __bpf_trace_EVENT(), if that has a frame */
-	__u32 at; /* to the context, which lies above it */
-	__u32 caller_at; /* 0: that has none */
-	__u32 first_at; /* the address of the event's first frame */
-	__s32 bp_at; /* the saved rbp */
-	__u32 claimed;
-	__u32 pad;
-};
-
 /* In .rodata, set by kwalk__prepare(). */
 struct kwalk_settings {
 	__u64 text; /* first address of the kernel's own */
@@ -173,7 +157,7 @@ struct kwalk_settings {
 	__u32 returns[KWALK_RETURNS]; /* low halves of the return addresses that tracers insert */
 	__u32 frames; /* the depth limit of bpf_get_stack(), at most KWALK_MAX_FRAMES */
 	__u32 unwinder; /* enum kwalk_unwinder */
-	__u32 plain; /* 1: kwalk_recall_noted() is worth trying */
+	__u32 plain; /* 1: kwalk_begin_raw() notes starts for kwalk_recall_noted() */
 	__u32 gap, gap_size; /* data within the text: offset, bytes; with frame pointers only */
 	/* distance of the context from the program's return address, raw tracepoints; 0: unknown */
 	__u32 raw_at[2];
@@ -218,21 +202,20 @@ enum kwalk_step {
 #define KWALK_STEPS 64 /* of a memo, the last one included, a power of two */
 #define KWALK_MEMOS 64 /* per CPU, in pairs */
 #define KWALK_BIAS 1024 /* allows a word below the base */
-#define KWALK_MAX_SALT ((1u << 30) - 1)
+#define KWALK_MAX_SALT ((1u << 29) - 1)
 
 struct kwalk_memo {
 	__u32 seq; /* odd: being written */
-	__u32 plain; /* all steps are of the kinds that kwalk_recall_plain() replays */
-	/*
-	 * 31..0 of the first address, 32: it is an interrupted instruction, 33: sp is on the task's
-	 * stack, 63..34 the caller's salt; 0: empty
-	 */
-	__u64 tag;
+	__u32 pad;
+	__u64 tag; /* see kwalk_tag(); KWALK_TAG_PLAIN only if it is plain; 0: empty */
 	__u64 value; /* the caller's */
 	__u64 modules; /* kwalk_modules.valid if the walk looked there, else 0 */
-	__u64 unused[4];
 	__u64 step[KWALK_STEPS];
+	__u64 unused[4];
 };
 _Static_assert(sizeof(struct kwalk_memo) == 576, "whole cache lines");
+
+/* Plain: all steps are of the kinds that kwalk_recall_plain() replays. */
+#define KWALK_TAG_PLAIN (1ull << 34)
 
 #endif /* KWALK_LAYOUT_H */

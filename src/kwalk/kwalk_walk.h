@@ -559,9 +559,20 @@ KWALK_INLINE __u64 kwalk_replay(bool by_load, struct kwalk_stack *s, struct kwal
 	return kwalk_get32(&m->seq) == seq ? word : 0;
 }
 
+/*
+ * Identifies the start of a stack: the address of its first frame, in the kernel, so its upper half
+ * is all ones; whether it is an interrupted instruction; whether sp is on the task's stack; and the
+ * salt.  Has KWALK_TAG_PLAIN.
+ */
 KWALK_INLINE __u64 kwalk_tag(__u32 salt, bool on_task, bool signal, __u64 ip)
 {
-	return (__u64)salt << 34 | (__u64)on_task << 33 | (__u64)signal << 32 | (__u32)ip;
+	return ip ^ ((__u64)salt << 35 | (__u64)on_task << 33 | (__u64)signal << 32);
+}
+
+/* Read before the rest of the memo, and compared after it; never equal while that is written. */
+KWALK_INLINE __u32 kwalk_memo_seq(const struct kwalk_memo *m)
+{
+	return kwalk_get32(&m->seq) & ~1u;
 }
 
 /*
@@ -607,8 +618,8 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 		m = kwalk_get_memo((kwalk_get32(&s->pair) + i) & (KWALK_MEMOS - 1));
 		if (!m)
 			return 0;
-		seq = kwalk_get32(&m->seq);
-		if (seq & 1 || kwalk_get64(&m->tag) != kwalk_get64(&s->tag))
+		seq = kwalk_memo_seq(m);
+		if ((kwalk_get64(&m->tag) | KWALK_TAG_PLAIN) != kwalk_get64(&s->tag))
 			continue;
 		value = kwalk_settings.reader == KWALK_BY_LOAD ? kwalk_replay(true, s, m, seq) :
 								 kwalk_replay(false, s, m, seq);
@@ -663,7 +674,7 @@ KWALK_INLINE __u64 kwalk_replay_plain(const struct kwalk_memo *m, __u32 seq, __u
  * What kwalk_recall() returns for the stack at sp whose first frame is at ip, not an interrupted
  * instruction, or 0: then only kwalk_recall() knows.  It looks at plain memos of stacks that start
  * on the task's own, and stores nothing.  By ORC rules nearly all are of that kind.  Only if
- * kwalk_settings.plain.
+ * kwalk_settings.plain, and while no walk has differed: the caller knows kwalk_state.off.
  */
 KWALK_INLINE __u64 kwalk_recall_plain(__u64 task, __u64 sp, __u64 ip, __u32 salt)
 {
@@ -671,7 +682,7 @@ KWALK_INLINE __u64 kwalk_recall_plain(__u64 task, __u64 sp, __u64 ip, __u32 salt
 	struct kwalk_memo *m;
 	__u32 pair, seq, i;
 
-	if (kwalk_state.off || !kwalk_is_kernel(ip) || sp - task > size)
+	if (sp - task > size)
 		return 0;
 	pair = kwalk_pair(true, tag, task, sp, size);
 	KWALK_LOOP
@@ -679,8 +690,8 @@ KWALK_INLINE __u64 kwalk_recall_plain(__u64 task, __u64 sp, __u64 ip, __u32 salt
 		m = kwalk_get_memo((pair + i) & (KWALK_MEMOS - 1));
 		if (!m)
 			return 0;
-		seq = kwalk_get32(&m->seq);
-		if (seq & 1 || !kwalk_get32(&m->plain) || kwalk_get64(&m->tag) != tag)
+		seq = kwalk_memo_seq(m);
+		if (kwalk_get64(&m->tag) != tag)
 			continue;
 		value = kwalk_replay_plain(m, seq, task, sp, size);
 		if (value)
@@ -693,7 +704,8 @@ KWALK_INLINE __u64 kwalk_recall_plain(__u64 task, __u64 sp, __u64 ip, __u32 salt
 KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 {
 	struct kwalk_memo *m, *other;
-	__u32 seq, plain = 1, kind, i;
+	__u64 tag;
+	__u32 seq, i;
 
 	if (!s || !s->tag || s->odd || s->nr_steps >= KWALK_STEPS)
 		return 0;
@@ -707,22 +719,48 @@ KWALK_GLOBAL int kwalk_remember(struct kwalk_stack *s, __u64 value)
 	seq = kwalk_get32(&m->seq);
 	if (seq & 1 || kwalk_cas32(&m->seq, seq, seq + 1) != seq)
 		return 0;
-	kwalk_set64(&m->tag, s->tag);
 	kwalk_set64(&m->value, value);
 	kwalk_set64(&m->modules, s->modules);
+	tag = s->tag; /* has KWALK_TAG_PLAIN */
 	KWALK_LOOP
 	for (i = 0; i < KWALK_STEPS; i++) {
 		if (i >= s->nr_steps)
 			break;
 		kwalk_set64(&m->step[i], s->steps[i]);
-		kind = s->steps[i] & 7;
-		if (kind > KWALK_MODE)
-			plain = 0;
+		if ((s->steps[i] & 7) > KWALK_MODE)
+			tag &= ~KWALK_TAG_PLAIN;
 	}
-	kwalk_set32(&m->plain, plain);
 	kwalk_set64(&m->step[s->nr_steps & (KWALK_STEPS - 1)], KWALK_LAST);
+	kwalk_set64(&m->tag, tag);
 	kwalk_set32(&m->seq, seq + 2);
 	return 0;
+}
+
+/* ---- which stacks are compared with bpf_get_stack() ------------------------------------------ */
+
+/* walked: how many were taken before this one. */
+KWALK_INLINE bool kwalk_due(__u64 walked)
+{
+	/* The phase of the sample shifts, because events often alternate. */
+	__u64 n = walked + 1 + (walked >> kwalk_settings.check_shift);
+
+	return walked < kwalk_settings.check_first ||
+	       !(n & ((1ull << kwalk_settings.check_shift) - 1));
+}
+
+/* The next number after `walked` for which kwalk_due() is true. */
+KWALK_INLINE __u64 kwalk_next_due(__u64 walked)
+{
+	__u32 shift = kwalk_settings.check_shift;
+	__u64 mask = (1ull << shift) - 1, block = walked >> shift, next;
+
+	if (walked + 1 < kwalk_settings.check_first)
+		return walked + 1;
+	next = (block << shift) + (~block & mask);
+	if (next > walked)
+		return next;
+	block++;
+	return (block << shift) + (~block & mask);
 }
 
 #endif /* KWALK_WALK_H */

@@ -43,8 +43,7 @@ memo-no-seq)	# an entry that is written during the read is used
 memo-no-claim)	# an entry is written without being marked
 	script='s/if (seq & 1 || kwalk_cas32(.*) != seq)$/if (0)/' changes=2 ;;
 memo-no-tag)	# an entry with another first address or salt is used
-	script='s/if (seq & 1 || kwalk_get64(&m->tag) != kwalk_get64(&s->tag))$/if (seq \& 1 || !m->tag)/' \
-	changes=2 ;;
+	script='s/if ((kwalk_get64(&m->tag) .*) != kwalk_get64(&s->tag))$/if (!m->tag)/' changes=2 ;;
 memo-half)	# only half of a word is compared
 	script='s/kwalk_word(by_load, s, at) != (__u64)upper)$/(__u32)kwalk_word(by_load, s, at) != (__u32)upper)/' \
 	changes=2 ;;
@@ -66,11 +65,11 @@ memo-no-bounds)	# a read may leave the stack
 plain-no-seq)	# an entry that is written during the read is used
 	script='s/return kwalk_get32(&m->seq) != seq ? 0 : step;/return step;/' changes=2 ;;
 plain-odd-seq)	# an entry that is half written is used
-	script='s/if (seq \& 1 || !kwalk_get32(&m->plain)/if (!kwalk_get32(\&m->plain)/' changes=2 ;;
+	script='s/return kwalk_get32(&m->seq) & ~1u;/return kwalk_get32(\&m->seq);/' changes=2 ;;
 plain-no-tag)	# an entry with another first address or salt is used
-	script='s/ || kwalk_get64(&m->tag) != tag)$/)/' changes=2 ;;
+	script='s/if (kwalk_get64(&m->tag) != tag)$/if (!(m->tag \& KWALK_TAG_PLAIN))/' changes=2 ;;
 plain-any-step)	# a step of another kind is taken for one that reads the mode
-	script='s/^\t\t\tplain = 0;$/\t\t\tplain = 1;/' changes=2 ;;
+	script='s/^\t\t\ttag \&= ~KWALK_TAG_PLAIN;$/\t\t\ttag |= 0;/' changes=2 ;;
 plain-half)	# only half of a word is compared
 	script='s/if (found != (__u64)((__s64)step >> 32))$/if ((__u32)found != step >> 32)/' changes=2 ;;
 plain-any-base)	# a frame may lie anywhere

@@ -28,6 +28,7 @@ static void read_cpu(const struct event_counts *e, uint64_t *c)
 		happened = __atomic_load_n(&e->c[STK_C_HAPPENED], __ATOMIC_ACQUIRE);
 		for (k = 0; k < STK_NR_COUNTERS; k++)
 			c[k] = __atomic_load_n(&e->c[k], __ATOMIC_ACQUIRE);
+		c[STK_C_WALK_REMEMBERED] = __atomic_load_n(&e->remembered, __ATOMIC_ACQUIRE);
 		c[STK_C_HAPPENED] = happened;
 		if (__atomic_load_n(&e->c[STK_C_HAPPENED], __ATOMIC_ACQUIRE) == happened)
 			break;

@@ -98,9 +98,9 @@ static int find_resched_bits(struct programs *p)
 	bit = arch_bpf__resched_bit(p->skel->bss->calibrate_tif);
 	if (!bit)
 		return 0;
-	p->skel->bss->tif_resched = 1 << bit;
+	p->skel->bss->ctl.tif_resched = 1 << bit;
 	if (p->layout.lazy_resched)
-		p->skel->bss->tif_lazy = 1 << (bit + 1);
+		p->skel->bss->ctl.tif_lazy = 1 << (bit + 1);
 	return 0;
 }
 
@@ -138,8 +138,8 @@ static int calibrate_raw(struct programs *p)
 	if (!bss->calibrate_raw_runs)
 		return log_why(-EIO, "calibrate: the raw tracepoint program on task:task_rename "
 				     "did not run");
-	bss->raw_preempt_base = bss->calibrate_raw_preempt;
-	bss->raw_migrate_base = bss->calibrate_raw_migrate;
+	bss->ctl.raw_preempt_base = bss->calibrate_raw_preempt;
+	bss->ctl.raw_migrate_base = bss->calibrate_raw_migrate;
 	return 0;
 }
 
@@ -161,8 +161,8 @@ int programs__calibrate(struct programs *p)
 	if (!p->skel->bss->calibrate_runs)
 		return log_why(-EIO, "calibrate: the BPF program on task:task_rename did not run");
 	p->skel->bss->fmode_backing = backing_bit(p->skel->bss->calibrate_fmode);
-	p->skel->bss->preempt_base = p->skel->bss->calibrate_preempt;
-	p->skel->bss->migrate_base = p->skel->bss->calibrate_migrate;
+	p->skel->bss->ctl.preempt_base = p->skel->bss->calibrate_preempt;
+	p->skel->bss->ctl.migrate_base = p->skel->bss->calibrate_migrate;
 	if (p->user_stacks)
 		user_pages__find(bpf_program__fd(p->skel->progs.locate_pages),
 				 &p->skel->bss->page_search, &p->skel->bss->user_pages);

@@ -52,14 +52,14 @@ int programs__start_walk(struct programs *p)
 
 struct programs_unverified programs__unverified(const struct programs *p, unsigned int event)
 {
-	struct programs_unverified u = { .from = UINT64_MAX, .to = p->skel->bss->walk_ended };
+	struct programs_unverified u = { .from = UINT64_MAX, .to = p->skel->bss->ctl.walk_ended };
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < p->nr_cpus && u.to; cpu++) {
 		const struct event_counts *e = &p->counts[event * p->nr_cpus + cpu];
 		uint64_t agreed = __atomic_load_n(&e->agreed, __ATOMIC_ACQUIRE);
 		uint64_t walked = __atomic_load_n(&e->c[STK_C_WALKED], __ATOMIC_ACQUIRE) +
-				  __atomic_load_n(&e->c[STK_C_WALK_REMEMBERED], __ATOMIC_ACQUIRE);
+				  __atomic_load_n(&e->remembered, __ATOMIC_ACQUIRE);
 
 		if (walked == agreed)
 			continue;

@@ -190,7 +190,6 @@ static void size_maps(struct programs *p)
 
 	bpf_map__set_max_entries(p->skel->maps.native_checks, p->nr_events + 2);
 	bpf_map__set_max_entries(p->skel->maps.native_check_cpus, p->nr_cpus);
-	bpf_map__set_max_entries(p->skel->maps.native_starts, MAX(p->nr_events, 1u));
 	for (i = 0; i < p->nr_events; i++)
 		if (programs__has_second(p, i))
 			bpf_map__set_max_entries(p->skel->maps.native_hits,

@@ -228,7 +228,7 @@ static int attach_recorder(struct programs *p, unsigned int event, const struct 
 static void take_on_cpu(struct programs *p, unsigned int event, unsigned int cpu)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
-	uint64_t *taken = &p->counts[event * p->nr_cpus + cpu].old_way;
+	uint8_t *taken = &p->counts[event * p->nr_cpus + cpu].old_way;
 	unsigned int i;
 
 	for (i = 0; i < TRIES; i++) {
@@ -262,6 +262,7 @@ int old_way__take(struct programs *p, unsigned int event)
 {
 	const struct rec_event *e;
 	struct bpf_program *prog;
+	unsigned int cpu;
 	int err;
 
 	if (event >= p->nr_events || !has_front(p, event))
@@ -280,6 +281,8 @@ int old_way__take(struct programs *p, unsigned int event)
 				 e->system, e->name, strerror(-err));
 		return err;
 	}
+	for (cpu = 0; cpu < p->nr_cpus; cpu++)
+		__atomic_store_n(&p->counts[event * p->nr_cpus + cpu].ask, 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_or(&p->descs[event].flags, DESC_OLD_WAY, __ATOMIC_SEQ_CST);
 	take_on_all(p, event);
 	return 0;

@@ -18,11 +18,13 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "fold.h"
 #include "log.h"
 #include "thread.h"
 
 #define LARGE 4096 /* instructions; smaller programs are verified within some milliseconds */
 #define LOG_BYTES (64 << 10)
+#define MAX_SETTINGS 8 /* maps */
 
 struct job {
 	pthread_t thread;
@@ -38,6 +40,7 @@ struct job {
 struct parallel_load {
 	struct job **jobs;
 	unsigned int nr, cap;
+	const struct bpf_object *folded; /* NULL: none */
 };
 
 /*
@@ -119,6 +122,38 @@ static struct job *job_new(struct bpf_program *program, const struct bpf_prog_lo
 	return j;
 }
 
+static unsigned int find_settings(const struct bpf_object *obj, struct fold_map *ret_maps)
+{
+	struct bpf_map *m;
+	unsigned int nr = 0;
+
+	bpf_object__for_each_map(m, obj)
+	{
+		struct fold_map *to = ret_maps + nr;
+
+		if (nr == MAX_SETTINGS || !strstr(bpf_map__name(m), ".rodata"))
+			continue;
+		to->fd = bpf_map__fd(m);
+		to->value = bpf_map__initial_value(m, &to->size);
+		nr += to->fd >= 0 && to->value;
+	}
+	return nr;
+}
+
+static int fold(struct bpf_program *program, const struct bpf_object *obj)
+{
+	size_t nr = bpf_program__insn_cnt(program), size = nr * sizeof(struct bpf_insn);
+	_cleanup_free_ struct bpf_insn *insns = malloc(size);
+	struct fold_map maps[MAX_SETTINGS];
+	int folded;
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(program), size);
+	folded = fold__loads(insns, nr, maps, find_settings(obj, maps));
+	return folded > 0 ? bpf_program__set_insns(program, insns, nr) : folded;
+}
+
 /* If there is no memory or no thread, libbpf loads the program itself. */
 static int before_load(struct bpf_program *program, struct bpf_prog_load_opts *opts, long cookie)
 {
@@ -129,7 +164,10 @@ static int before_load(struct bpf_program *program, struct bpf_prog_load_opts *o
 	};
 	struct parallel_load *l = current;
 	struct job *j;
+	int err = l && l->folded ? fold(program, l->folded) : 0;
 
+	if (err)
+		return err;
 	if (!l || bpf_program__insn_cnt(program) < LARGE || array__grow(&l->jobs, l->nr, &l->cap))
 		return 0;
 	j = job_new(program, opts);
@@ -181,6 +219,11 @@ int parallel_load__new(struct parallel_load **ret_load)
 	}
 	current = *ret_load = l;
 	return 0;
+}
+
+void parallel_load__fold(struct parallel_load *l, const struct bpf_object *obj)
+{
+	l->folded = obj;
 }
 
 static int finish(struct job *j)

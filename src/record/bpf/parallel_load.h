@@ -6,10 +6,13 @@
 #ifndef RECORD_PARALLEL_LOAD_H
 #define RECORD_PARALLEL_LOAD_H
 
+struct bpf_object;
 struct parallel_load;
 
 /* Call before the object is opened.  Only one may exist at a time. */
 int parallel_load__new(struct parallel_load **ret_load);
+/* Settings become part of the instructions, see fold.h.  Call before the object is loaded. */
+void parallel_load__fold(struct parallel_load *l, const struct bpf_object *obj);
 /*
  * Call after the object is loaded.  Until then the descriptors of large programs are those of
  * programs that do nothing, and must not be attached or put into maps.

@@ -159,10 +159,8 @@ static void set_map_sizes(struct programs *p)
 	bpf_map__set_max_entries(s->maps.pids,
 				 recorder_opts__selects_tasks(p->opts) ? WIRE_PID_WORDS : 1);
 	bpf_map__set_max_entries(s->maps.ended, programs__selects_owners(p) ? WIRE_PID_WORDS : 1);
-	bpf_map__set_max_entries(s->maps.tasks, p->nr_cpus * WIRE_TASK_SLOTS);
 	bpf_map__set_max_entries(s->maps.scratches, p->nr_cpus);
 	bpf_map__set_max_entries(s->maps.handovers, p->nr_cpus);
-	bpf_map__set_max_entries(s->maps.ring_positions, p->nr_cpus);
 	if (p->user_stacks) {
 		bpf_map__set_max_entries(s->maps.files, WIRE_FILE_ENTRIES);
 		bpf_map__set_max_entries(s->maps.file_slots, WIRE_FILE_SLOTS);
@@ -191,14 +189,14 @@ static int map_memories(struct programs *p)
 	p->descs = map_memory(s->maps.descs, sizeof(struct event_desc), MAX(p->nr_events, 1u),
 			      &p->descs_len);
 	p->pids = map_memory(s->maps.pids, 8, bpf_map__max_entries(s->maps.pids), &p->pids_len);
-	p->ring_pos = map_memory(s->maps.ring_positions, sizeof(struct wire_ring_pos), p->nr_cpus,
-				 &p->ring_pos_len);
+	p->cpus = map_memory(s->maps.scratches, bpf_map__value_size(s->maps.scratches), p->nr_cpus,
+			     &p->cpus_len);
 	p->hits = map_memory(s->maps.native_hits, sizeof(struct native_hits),
 			     bpf_map__max_entries(s->maps.native_hits), &p->hits_len);
 	if (p->user_stacks)
 		p->files = map_memory(s->maps.files, sizeof(struct wire_file), WIRE_FILE_ENTRIES,
 				      &p->files_len);
-	if (!p->counts || !p->descs || !p->pids || !p->ring_pos || !p->hits ||
+	if (!p->counts || !p->descs || !p->pids || !p->cpus || !p->hits ||
 	    (!p->files && p->user_stacks))
 		return -errno;
 	p->unseen = calloc(MAX(p->nr_events, 1u), sizeof(*p->unseen));
@@ -219,6 +217,20 @@ static int clear_syscalls(const struct programs *p)
 				    &opts);
 }
 
+static int describe(struct programs *p, uint32_t event)
+{
+	const struct event_desc *d = &p->opts->events->v[event].desc;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < p->nr_cpus; cpu++) {
+		struct event_counts *c = &p->counts[event * p->nr_cpus + cpu];
+
+		c->common_type = d->common_type;
+		c->ask = !!(d->flags & DESC_ASK);
+	}
+	return bpf_map_update_elem(bpf_map__fd(p->skel->maps.descs), &event, d, 0);
+}
+
 static int fill_maps(struct programs *p)
 {
 	struct record_bpf *s = p->skel;
@@ -235,8 +247,7 @@ static int fill_maps(struct programs *p)
 		}
 		attach__tracer_range(p->opts->syms, e);
 		e->desc.flags |= native__flags(p, i);
-		if (!err)
-			err = bpf_map_update_elem(bpf_map__fd(s->maps.descs), &i, &e->desc, 0);
+		err = err ?: describe(p, i);
 		if (!err && e->kind == STK_KIND_SYSCALL) {
 			uint32_t nr = e->syscall_nr + (e->syscall_exit ? WIRE_MAX_SYSCALLS : 0);
 
@@ -366,6 +377,7 @@ static int load(struct programs *p)
 	err = programs__plan_memory(p);
 	if (err)
 		return err;
+	parallel_load__fold(p->parallel, p->skel->obj);
 	err = record_bpf__load(p->skel);
 	if (err)
 		return log_err(err, "load the BPF programs into the kernel");
@@ -468,8 +480,8 @@ static void release_maps(struct programs *p)
 		munmap(p->hits, p->hits_len);
 	if (p->files)
 		munmap(p->files, p->files_len);
-	if (p->ring_pos)
-		munmap(p->ring_pos, p->ring_pos_len);
+	if (p->cpus)
+		munmap(p->cpus, p->cpus_len);
 	stackmap__free(p->stackmap);
 	kwalk__free(p->kwalk);
 	parallel_load__free(p->parallel);

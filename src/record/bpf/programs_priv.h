@@ -65,14 +65,14 @@ struct programs {
 	bool *prepared; /* by CPU: it has been located and has a ring */
 	bool late_cpu; /* one of them was prepared while events happened */
 	struct wire_rings rings;
-	struct wire_ring_pos *ring_pos; /* by CPU */
+	char *cpus; /* by CPU, a struct wire_cpu each: see programs__ring_pos() */
 	int *ring_fds; /* by CPU and part; -1: none */
 	int *file_ring_fds; /* by CPU; -1: none */
 	struct event_counts *counts; /* [event * nr_cpus + cpu] */
 	uint64_t *unseen; /* by event: lost events that no program noticed */
 	uint64_t *pids;
 	struct wire_file *files; /* NULL without user stacks */
-	size_t counts_len, descs_len, pids_len, files_len, ring_pos_len;
+	size_t counts_len, descs_len, pids_len, files_len, cpus_len;
 	struct attached *attached; /* one per event */
 	struct attached sys_enter, sys_exit;
 	struct attached_probe *probes;

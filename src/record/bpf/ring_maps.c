@@ -109,7 +109,9 @@ const struct wire_rings *programs__rings(const struct programs *p)
 
 struct wire_ring_pos *programs__ring_pos(const struct programs *p, unsigned int cpu)
 {
-	return p->ring_pos + cpu;
+	struct wire_cpu *c = (void *)(p->cpus + cpu * (p->cpus_len / p->nr_cpus));
+
+	return &c->ring;
 }
 
 const int *programs__ring_fds(const struct programs *p, unsigned int cpu)

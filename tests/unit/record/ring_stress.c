@@ -44,11 +44,6 @@ static struct wire_rings ring_layout;
 static struct wire_ring_pos positions[CPUS];
 static char *parts[CPUS * MAX_PARTS];
 
-static struct wire_ring_pos *ring_pos(uint32_t cpu)
-{
-	return &positions[cpu];
-}
-
 static char *ring_part(uint32_t part)
 {
 	return parts[part];
@@ -128,7 +123,7 @@ static uint32_t length_of(unsigned int writer, uint64_t number)
  */
 static bool has_room(void)
 {
-	uint64_t used = ring_used(self.cpu);
+	uint64_t used = ring_used(&positions[self.cpu]);
 
 	if (used > UINT64_MAX / 2)
 		COUNT(odd_used);
@@ -147,7 +142,7 @@ static void output(void)
 	r->number = number;
 	for (i = 0; i < (len - 16) / 8; i++)
 		r->words[i] = word_of(writer, number, i);
-	if (ring_output(self.cpu, &r->head, len)) {
+	if (ring_output(&positions[self.cpu], self.cpu, &r->head, len)) {
 		test.made[self.cpu][writer]++;
 		return;
 	}
