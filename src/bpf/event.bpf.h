@@ -148,6 +148,16 @@ __noinline u32 user_words_output(struct scratch *s)
 	return size + 8;
 }
 
+/* The bytes of the fields: struct trace_entry, the first 8 of the record, is part of ev. */
+static __always_inline u32 event_fields_size(const struct scratch *s)
+{
+	u32 size = s->size;
+
+	if (size < 8 || size > WIRE_MAX_RECORD)
+		size = 8;
+	return size - 8;
+}
+
 /* Completes what precedes the fields in the ring; returns the bytes of the fields. */
 static __always_inline u32 event_head(struct scratch *s)
 {
@@ -159,10 +169,7 @@ static __always_inline u32 event_head(struct scratch *s)
 	s->ev.event = s->event;
 	s->ev.marks = s->marks;
 	s->ev.nr_words = 0;
-	size = s->size;
-	if (size < 8 || size > WIRE_MAX_RECORD)
-		size = 8;
-	size -= 8; /* struct trace_entry is part of ev */
+	size = event_fields_size(s);
 	if (size & 7) { /* stack words begin at a multiple of 8 */
 		u32 at = size;
 
@@ -221,21 +228,14 @@ static __always_inline bool event_write(struct scratch *s, struct event_counts *
 /* Its first words come from registers: storing them first, to copy them, would be slow. */
 static __always_inline bool event_ids_output(struct scratch *s, struct wire_ring_pos *ring, u32 cpu)
 {
-	u32 size = s->size, len;
-	ring_word *to;
+	u32 len = sizeof(s->ev) + event_fields_size(s);
+	ring_word *to = ring_reserve(ring, cpu, len);
 
-	if (size < 8 || size > WIRE_MAX_RECORD)
-		size = 8;
-	len = sizeof(s->ev) - 8 + size;
-	to = ring_reserve(ring, cpu, len);
 	if (!to)
 		return false;
 	to[1] = s->ts;
 	to[2] = s->kstack | (u64)s->ustack << 32;
-	if (len <= RING_FEW_BYTES)
-		ring_copy_words(to, (ring_word *)&s->ev, 3, len);
-	else
-		ring_copy_many(to, (ring_word *)&s->ev, 3, len);
+	ring_copy(to, (ring_word *)&s->ev, 3, len);
 	ring_commit(to, len | (u64)(u16)s->event << 32 | (u64)(u8)s->marks << 48);
 	return true;
 }

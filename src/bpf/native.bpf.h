@@ -477,8 +477,8 @@ int native_user(void *ctx)
 }
 
 /*
- * The kernel stack of an event whose front or native_end has looked for it in vain: by a memo that
- * is not plain, or by the rules.
+ * The kernel stack of an event for which native_end has found no plain memo: by a memo of another
+ * kind, or by the rules.
  */
 static __always_inline void native_stack(void *ctx, struct native_run *e)
 {

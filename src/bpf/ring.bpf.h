@@ -174,6 +174,15 @@ RING_INLINE void ring_copy_many(ring_word *to, const ring_word *from, __wire_u32
 	RING_COPY(to + first, from + first, len);
 }
 
+/* Copies the words from `first` on of a record of len bytes. */
+RING_INLINE void ring_copy(ring_word *to, const ring_word *from, __wire_u32 first, __wire_u32 len)
+{
+	if (len <= RING_FEW_BYTES)
+		ring_copy_words(to, from, first, len);
+	else
+		ring_copy_many(to, from, first, len);
+}
+
 /*
  * Writes a record into the ring of this CPU, its length included, which `record` need not contain;
  * false: there is no room.  The bytes of `record` behind len are read up to a multiple of 8.
@@ -187,10 +196,7 @@ RING_INLINE _Bool ring_output(struct wire_ring_pos *p, __wire_u32 cpu, struct wi
 		return 0;
 	/* Not by a store to record->len, which a load of the whole word would have to wait for. */
 	first = *from >> 32 << 32 | len;
-	if (len <= RING_FEW_BYTES)
-		ring_copy_words(to, from, 1, len);
-	else
-		ring_copy_many(to, from, 1, len);
+	ring_copy(to, from, 1, len);
 	ring_commit(to, first);
 	return 1;
 }

@@ -486,8 +486,8 @@ struct wire_ctl {
 	__wire_u32 raw_preempt_base, raw_migrate_base; /* the same for native.bpf.h */
 	/* masks of thread_info.flags: reschedule, reschedule lazily; 0: unknown, or none */
 	__wire_u64 tif_resched, tif_lazy;
-	__wire_u64
-		walk_ended; /* time at which a walked stack differed from the kernel's; 0: never */
+	/* time at which a walked stack differed from the kernel's; 0: never */
+	__wire_u64 walk_ended;
 	__wire_u64 pad[2];
 } __attribute__((aligned(64)));
 static_assert(sizeof(struct wire_ctl) == 64, "wire_ctl is one line");

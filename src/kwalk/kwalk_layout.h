@@ -157,7 +157,7 @@ struct kwalk_settings {
 	__u32 returns[KWALK_RETURNS]; /* low halves of the return addresses that tracers insert */
 	__u32 frames; /* the depth limit of bpf_get_stack(), at most KWALK_MAX_FRAMES */
 	__u32 unwinder; /* enum kwalk_unwinder */
-	__u32 plain; /* 1: kwalk_begin_raw() notes starts for kwalk_recall_noted() */
+	__u32 plain; /* 1: kwalk_begin_raw_noting() notes starts */
 	__u32 gap, gap_size; /* data within the text: offset, bytes; with frame pointers only */
 	/* distance of the context from the program's return address, raw tracepoints; 0: unknown */
 	__u32 raw_at[2];

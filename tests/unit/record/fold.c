@@ -61,6 +61,13 @@ static void expect(struct bpf_insn *insns, size_t nr, const struct bpf_insn *wan
 		expect(insns, ARRAY_SIZE(insns), want, folded);        \
 	} while (0)
 
+#define EXPECT_SAME(insns)                                 \
+	do {                                               \
+		struct bpf_insn same[ARRAY_SIZE(insns)];   \
+		memcpy(same, insns, sizeof(insns));        \
+		expect(insns, ARRAY_SIZE(insns), same, 0); \
+	} while (0)
+
 static void test_sizes(void **state)
 {
 	struct bpf_insn insns[] = {
@@ -124,10 +131,8 @@ static void test_kept(void **state)
 		LOAD(BPF_W, 2, 1, 16),
 		EXIT,
 	};
-	struct bpf_insn same[ARRAY_SIZE(insns)];
 
-	memcpy(same, insns, sizeof(insns));
-	expect(insns, ARRAY_SIZE(insns), same, 0);
+	EXPECT_SAME(insns);
 }
 
 /* A load that a jump leads to, from wherever, may load from something else. */
@@ -154,10 +159,8 @@ static void test_targets(void **state)
 		IF_ZERO(5, -2),
 		EXIT,
 	};
-	struct bpf_insn same[ARRAY_SIZE(insns)];
 
-	memcpy(same, insns, sizeof(insns));
-	expect(insns, ARRAY_SIZE(insns), same, 0);
+	EXPECT_SAME(insns);
 }
 
 /* A register that calls leave alone is known after one. */
