@@ -3,16 +3,12 @@
 # dump_tool.after.sh DIR CONSOLE: stackmap-dump prints the exported maps as tracefs does, and a map
 # that an earlier kernel has written, with the former magic and version.
 set -u
+# shellcheck source=kernel/tests/lib.sh
+. kernel/tests/lib.sh
 golden=$PWD/tests/golden/fsmb
 cd "$1" || exit 1
 tool=$KERNEL_IMAGE/stackmap-dump
 vmlinux=$KERNEL_IMAGE/vmlinux
-
-fail()
-{
-	echo "FAILED: $*"
-	exit 1
-}
 
 # same A B WHAT
 same()

@@ -3,13 +3,9 @@
 # futex.after.sh DIR CONSOLE: every wait of the program has its user stack, with the offsets that
 # the program printed, its path and its build id, and the report names the functions that waited.
 set -u
+# shellcheck source=kernel/tests/lib.sh
+. kernel/tests/lib.sh
 cd "$1" || exit 1
-
-fail()
-{
-	echo "FAILED: $*"
-	exit 1
-}
 
 path=$(sed -n 's/^path //p' said)
 build=$(sed -n 's/^build_id //p' said)

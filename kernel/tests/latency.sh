@@ -8,16 +8,18 @@
 # shellcheck source=kernel/tests/lib.sh
 . "$TESTS/lib.sh"
 
+# has_maximum: a task sleeps and wakes up; has the tracer found a maximum?
+has_maximum()
+{
+	(sleep 0.01 | true)
+	[ "$(cat "$dir/tracing_max_latency")" -ne 0 ]
+}
+
 # maximum NAME: waits for the next maximum; $OUT/NAME is what the tracer shows for it.
 maximum()
 {
-	tries=0
 	echo 0 >"$dir/tracing_max_latency"
-	while [ "$(cat "$dir/tracing_max_latency")" -eq 0 ]; do
-		(sleep 0.01 | true)
-		tries=$((tries + 1))
-		[ "$tries" -lt 500 ] || fail "$tracer: no maximum for $1"
-	done
+	until_true 500 0 has_maximum || fail "$tracer: no maximum for $1"
 	cat "$dir/trace" >"$OUT/$1"
 }
 

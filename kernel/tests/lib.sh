@@ -2,7 +2,8 @@
 # shellcheck shell=sh
 # Shared by the tests of the patched kernel.  A test runs as root in the test machine (busybox),
 # with tracing reset.  It exits with 0 (passed), 77 (skipped, the reason is in $REASON) or anything
-# else (failed); its last note gives the result in numbers.
+# else (failed); its last note gives the result in numbers.  Its part on the host (NAME.after.sh)
+# has fail() and note() from here.
 
 tracefs=${tracefs:-/sys/kernel/tracing}
 TESTS=${TESTS:-/tests}
@@ -118,6 +119,13 @@ tracing_off()
 	for cpu in $(sed -n 's/^cpu\([0-9][0-9]*\) .*/\1/p' /proc/stat); do
 		taskset "$(printf %x $((1 << cpu)))" true || fail "cannot run on CPU $cpu"
 	done
+}
+
+# goes_off DIR: switches tracing off; fails if it is on again, as a snapshot may take it back.
+goes_off()
+{
+	echo 0 >"$1/tracing_on"
+	[ "$(cat "$1/tracing_on")" = 0 ]
 }
 
 # events DIR EVENT...: enables the events that the kernel has.

@@ -39,13 +39,25 @@ user_stat_of()
 	sed -n "s/^$1: \([0-9]*\).*/\1/p" "$i/user_stack_map_stat"
 }
 
-nr_futex=202 nr_nanosleep=230 # clock_nanosleep
+nr_read=0 nr_futex=202 nr_nanosleep=230 # clock_nanosleep
 
 # until_call PID NUMBER: waits until the process waits in that system call.
 until_call()
 {
 	until_true 1200 50000 grep -q "^$2 " "/proc/$1/syscall" ||
 		fail "$1 is not in system call $2"
+}
+
+# threads_in PID NUMBER: the threads of the process that wait in that system call
+threads_in()
+{
+	grep -ls "^$2 " /proc/"$1"/task/*/syscall | cut -d/ -f5
+}
+
+# is_over PID: has the process ended?
+is_over()
+{
+	! grep -qs '^State:.[^ZX]' "/proc/$1/status"
 }
 
 # getppid_on, getppid_off: switch the event at the end of the call chains.

@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # modules.after.sh DIR CONSOLE: in JSON, stackmap-dump marks the stacks of a module that is gone.
 set -u
+# shellcheck source=kernel/tests/lib.sh
+. kernel/tests/lib.sh
 cd "$1" || exit 1
-
-fail()
-{
-	echo "FAILED: $*"
-	exit 1
-}
 
 "$KERNEL_IMAGE/stackmap-dump" --json bin-gone >json || fail "as JSON: $?"
 jq -r 'select(.type == "stack") | "\(.stack_id) \(.gone // false)"' json | sort >marks ||

@@ -6,18 +6,13 @@
 # timeout: 300
 . "$TESTS/lib.sh"
 
-# recorded: is there an event in the ring buffer or in the snapshot?  A swap between may show the
-# same of the two twice, and may take back what was written to tracing_on.
+# recorded: switches tracing on; is there an event in the ring buffer or in the snapshot?  A swap
+# between may show the same of the two twice, and may take back what was written to tracing_on.
 recorded()
 {
-	tries=0
-	while [ "$tries" -lt 10 ]; do
-		tries=$((tries + 1))
-		echo 1 >"$dir/tracing_on"
-		(true)
-		! grep -q 'sched_process_fork:' "$dir/trace" "$dir/snapshot" || return 0
-	done
-	return 1
+	echo 1 >"$dir/tracing_on"
+	(true)
+	grep -q 'sched_process_fork:' "$dir/trace" "$dir/snapshot"
 }
 
 # left: fails if there is an event in either of the two
@@ -35,12 +30,10 @@ events "$dir" sched/sched_process_fork
 rounds=$(by_variant 40 15)
 round=0
 while [ "$round" -lt "$rounds" ]; do
-	until [ "$(cat "$dir/tracing_on")" = 0 ]; do
-		echo 0 >"$dir/tracing_on"
-	done
+	until_true 100 0 goes_off "$dir" || fail "tracing does not go off before reset $round"
 	echo 0 >"$dir/stack_map" || fail "reset"
 	left || fail "events after reset $round"
-	recorded || fail "nothing is recorded after reset $round"
+	until_true 10 0 recorded || fail "nothing is recorded after reset $round"
 	round=$((round + 1))
 done
 echo '!snapshot' >"$trigger"

@@ -6,20 +6,21 @@
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
+# is_leaderless: has the first thread ended, and does the other one sleep?
+is_leaderless()
+{
+	grep -q '^State:.Z' "/proc/$pid/status" &&
+		[ "$(threads_in "$pid" "$nr_nanosleep" | wc -l)" = 1 ]
+}
+
 user_instance leaderless
 d=/tmp/leaderless
 mkdir -p $d/outside $d/inside && cp "$prog" $d/outside/p || fail "cp"
 # shellcheck disable=SC2016 # expanded by the inner shell
 unshare -m sh -c 'mount -o bind "$0/outside" "$0/inside" && exec "$0/inside/p" leaderless 600' $d &
 pid=$!
-n=0
-until grep -q '^State:.Z' "/proc/$pid/status" &&
-	[ "$(grep -l "^$nr_nanosleep " /proc/"$pid"/task/*/syscall 2>/dev/null | wc -l)" = 1 ]; do
-	n=$((n + 1))
-	[ "$n" -lt 600 ] || fail "the second thread is not left alone"
-	usleep 100000
-done
-tid=$(grep -l "^$nr_nanosleep " /proc/"$pid"/task/*/syscall 2>/dev/null | cut -d/ -f5)
+until_true 600 100000 is_leaderless || fail "the second thread is not left alone"
+tid=$(threads_in "$pid" "$nr_nanosleep")
 ns=$(readlink "/proc/$pid/task/$tid/ns/mnt" | tr -d '[]')
 [ -n "$ns" ] && [ "$ns" != "$(readlink /proc/1/ns/mnt | tr -d '[]')" ] ||
 	fail "namespace '$ns'"

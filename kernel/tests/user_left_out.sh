@@ -7,6 +7,12 @@
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
+# asleep N: are these many threads of $pid in read()?
+asleep()
+{
+	[ "$(threads_in "$pid" "$nr_read" | wc -l)" = "$1" ]
+}
+
 # sleepers N: N threads, each of which has asked for its stack and sleeps in the kernel; sets $pid
 sleepers()
 {
@@ -15,13 +21,7 @@ sleepers()
 	"$prog" crowd "$1" <"$OUT/go" >/dev/null &
 	pid=$!
 	exec 9>"$OUT/go"
-	tries=0
-	# read() has the number 0
-	until [ "$(cat /proc/"$pid"/task/*/syscall | grep -c '^0 ')" = "$1" ]; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 600 ] || fail "not all of $1 threads sleep"
-		usleep 100000
-	done
+	until_true 600 100000 asleep "$1" || fail "not all of $1 threads sleep in read()"
 	echo 0 >"$i/events/enable"
 }
 
@@ -48,7 +48,7 @@ sleepers 5
 echo 0 >"$i/tracing_on"
 [ "$(user_stat_of left_out)" = 0 ] || fail "of 5 tasks $(user_stat_of left_out) are left out"
 cat "$i/trace" >"$OUT/trace-few"
-for t in $(grep -l '^0 ' /proc/"$pid"/task/*/syscall | cut -d/ -f5); do
+for t in $(threads_in "$pid" "$nr_read"); do
 	grep -q -- "-$t .*<user stack unwind>" "$OUT/trace-few" || fail "task $t has no stack"
 done
 end_sleepers

@@ -13,15 +13,16 @@ nmis()
 	awk '/NMI:/ { print $2 + $3 }' /proc/interrupts
 }
 
+# nmis_came NUMBER: have there been so many?
+nmis_came()
+{
+	[ "$(nmis)" -ge "$1" ]
+}
+
 # for_nmis NUMBER SECONDS: waits until that many more have come, at most so long.
 for_nmis()
 {
-	until_nmi=$(($(nmis) + $1))
-	tries=0
-	while [ "$(nmis)" -lt "$until_nmi" ] && [ "$tries" -lt "$2" ]; do
-		sleep 1
-		tries=$((tries + 1))
-	done
+	until_true "$2" 1000000 nmis_came $(($(nmis) + $1)) || echo "fewer than $1 NMIs in $2 s"
 }
 
 # stop_and_check NAME: reads the ring buffer, which must have lost nothing; checks its cookies.

@@ -18,6 +18,12 @@ overwritten()
 		END { print int(10 * o / (e + 1)) }'
 }
 
+# is_overwritten CPU TENTHS: has its ring buffer been overwritten that often?
+is_overwritten()
+{
+	[ "$(overwritten "$1")" -ge "$2" ]
+}
+
 # load TENTHS: programs of several files, until the ring buffer has been overwritten that often
 load()
 {
@@ -103,12 +109,7 @@ echo 'common_pid == 0 && CPU == 1' >"$i/events/sched/sched_switch/filter" || fai
 echo 1 >"$i/events/sched/sched_switch/enable"
 taskset 2 "$prog" spin 600 &
 spin=$!
-tries=0
-until [ "$(overwritten 1)" -ge 20 ]; do
-	tries=$((tries + 1))
-	[ "$tries" -lt 1200 ] || fail "the ring buffer of CPU 1 is not overwritten"
-	usleep 100000
-done
+until_true 1200 100000 is_overwritten 1 20 || fail "the ring buffer of CPU 1 is not overwritten"
 kill "$spin"
 wait "$spin"
 tracing_off "$i"

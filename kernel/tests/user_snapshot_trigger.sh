@@ -7,11 +7,6 @@
 # shellcheck source=kernel/tests/libuser.sh
 . "$TESTS/libuser.sh"
 
-is_over()
-{
-	! grep -qs '^State:.[^ZX]' "/proc/$1/status"
-}
-
 # comes_back PID: it ends, with status 0.  One that does not cannot be killed.
 comes_back()
 {
@@ -22,12 +17,7 @@ comes_back()
 # off: until no snapshot takes it back
 off()
 {
-	tries=0
-	until [ "$(cat "$i/tracing_on")" = 0 ]; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 100 ] || fail "tracing does not go off"
-		echo 0 >"$i/tracing_on"
-	done
+	until_true 100 0 goes_off "$i" || fail "tracing does not go off"
 }
 
 # The event of a file is written under a mutex, and each snapshot makes it necessary again.
