@@ -385,7 +385,7 @@ run_plan()
 	cut -f 1 "$1" | awk '!seen[$0]++' >"$1.machines"
 	while read -r machine_name <&3; do
 		boot_name "${machine_name%%|*}"
-		if [ -n "$inputs" ] && [ -f "$out/$name/key" ]; then
+		if [ -f "$out/$name/key" ]; then
 			echo "== $name: passed before"
 			continue
 		fi

@@ -32,46 +32,107 @@ usage()
 	  check [PART...]        build every patch with and without its option, checkpatch, sparse
 	                         (patches); then the series with other options, for other machines
 	  boot [VARIANT] [WORD...]  run a shell in it; WORDs go to the kernel command line
-	  test [--all] [--variant V] [--changed] [TEST...]
+	  test [--all] [--variant V] [TEST...]
 	                         run KUnit, selftests and kernel/tests
-	  recorded               fails unless kernel/RESULTS.md is about this series and these tests
+	  recorded [PART...]     fails unless kernel/RESULTS.md is about this series and these tests
 	  list                   list the tests and their variants
 	  unwind [cost] [same] [churn]
 	                         measure and test the patch in kernel/unwind; builds no kernel
 
 	VARIANT is one of: $k_variants.  TEST is kunit, selftests or a name from kernel/tests.
 	PART is patches or one of: $(row_names | xargs).
-	--all: in every variant, not only default, and check; continues where an interrupted run
-	ended, and records the result in kernel/RESULTS.md.  --changed: only if something changed
-	since the last pass.
+	Variants and parts of check that have passed are recorded in kernel/RESULTS.md.
+	--all: what is not recorded of every variant and of check; continues where an interrupted
+	run ended.
 	KERNEL_TREE=DIR builds and boots that source tree instead. JOBS=N: N jobs. SLOW=N: timeouts
 	are N times as long.
 	EOT
 }
 
-# The sums of the files that decide what the tests find, without stackonce itself.
-input_sums()
+# ---- kernel/RESULTS.md --------------------------------------------------------------------------
+
+# all_parts: what is recorded: a variant stands for its tests, check-PART for a part of `check`.
+all_parts()
 {
-	find kernel tests/vm -type f ! -name '*.md' ! -name cover-letter.txt \
-		! -path 'kernel/unwind/*' | sort | xargs sha256sum
+	for v in $k_variants; do
+		echo "$v"
+	done
+	echo check-patches
+	row_names | sed 's/^/check-/'
 }
 
-# inputs_key VARIANT...: the inputs of the tests of these variants.
-inputs_key()
+# part_key PART: a hash of the files that decide its result, without stackonce itself and the
+# compiler: results are recorded for all machines.
+part_key()
 {
+	case $1 in
+	check-*) find kernel/*.patch kernel/config kernel/config.check kernel/check.sh ;;
+	*)
+		find kernel tests/vm/initramfs.sh tests/vm/machine.sh -type f ! -name '*.md' \
+			! -name cover-letter.txt ! -name check.sh ! -name config.check \
+			! -path 'kernel/unwind/*'
+		;;
+	esac | sort | xargs sha256sum | k_hash
+}
+
+# is_recorded PART: it has passed with these files.
+is_recorded()
+{
+	grep -q "^| $1 |.* | $(part_key "$1") |\$" kernel/RESULTS.md 2>/dev/null
+}
+
+# record PART FILE: writes that a part has passed, with the counts of these results, and why
+# something of it was skipped.
+record()
+{
+	part=$1
+	commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+	git diff --quiet HEAD -- . ':!kernel/RESULTS.md' 2>/dev/null ||
+		commit="$commit, with changes"
+	counts=$(awk -F '\t' '{ p += $3; s += $5 } END { print p + 0, "|", s + 0 }' "$2")
+	row="| $part | $counts | $(date -u +%F) | $commit | $(part_key "$part") |"
+	cp kernel/RESULTS.md "$out/RESULTS.old" 2>/dev/null || : >"$out/RESULTS.old"
 	{
-		for v; do
-			build_key "$v"
+		cat <<-EOT
+		# The last run of each part of the tests of the series
+
+		Written by \`./run kernel test\` and \`./run kernel check\`, whose parts all
+		passed. \`./run kernel recorded\` fails where a part's inputs have changed since.
+
+		| part | passed | skipped | date | commit | inputs |
+		|---|---|---|---|---|---|
+		EOT
+		for p in $(all_parts); do
+			if [ "$p" = "$part" ]; then
+				echo "$row"
+			else
+				grep "^| $p |" "$out/RESULTS.old" || :
+			fi
 		done
-		input_sums
-	} | k_hash
+		echo
+		{
+			grep '^\* skipped in ' "$out/RESULTS.old" |
+				grep -vE "^\* skipped in $part(-[0-9]+)?:"
+			cat "$out/$part/skips" "$out/$part"-[0-9]*/skips 2>/dev/null |
+				sed 's/^/* /'
+		} | sort
+	} >kernel/RESULTS.md
 }
 
-# The same of all variants.  The compiler is not part of it: results are recorded for all machines.
-series_key()
+# recorded [PART...]
+cmd_recorded()
 {
-	input_sums | k_hash
+	missing=
+	for part in ${*:-$(all_parts)}; do
+		all_parts | grep -qx -e "$part" || k_die "there is no part '$part'"
+		is_recorded "$part" || missing="$missing $part"
+	done
+	[ -z "$missing" ] || k_die "the series or its tests have changed since these parts were" \
+		"run:$missing ('./run kernel test --all' runs them and records the results)"
+	echo "kernel: the results in kernel/RESULTS.md are those of this series and its tests"
 }
+
+# ---- the tests ----------------------------------------------------------------------------------
 
 # drop_boots KEEP: removes what earlier boots left, but for those that passed with the inputs KEEP.
 drop_boots()
@@ -82,60 +143,37 @@ drop_boots()
 	done
 }
 
-# record: writes kernel/RESULTS.md, all boots of `test --all` having passed.
-record()
+# run_tests VARIANTS TESTS
+run_tests()
 {
-	commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-	git diff --quiet HEAD -- 2>/dev/null || commit="$commit, with changes"
-	{
-		cat <<-EOT
-		# The last run of all tests of the series
-
-		Written by \`./run kernel test --all\`. \`./run kernel recorded\` fails if the
-		series or its tests have changed since.
-
-		| | |
-		|---|---|
-		| inputs | $(series_key) |
-		| commit | $commit |
-		| kernel | $k_package $(source_version) |
-		| compiler | $(gcc --version | head -n 1) |
-		| date | $(date -u +%F) |
-
-		| machine | passed | failed | skipped |
-		|---|---|---|---|
-		EOT
-		for b in "$out"/*/results; do
-			awk -F '\t' -v name="$(basename "$(dirname "$b")")" '
-				{ p += $3; f += $4; s += $5 }
-				END { printf "| %s | %d | %d | %d |\n", name, p, f, s }' "$b"
-		done
-		echo
-		echo "Each patch was checked, and the series for: $(row_names | xargs)."
-		echo
-		cat "$out"/*/skips | sed 's/^/* /'
-	} >kernel/RESULTS.md
-	echo "kernel: the result is in kernel/RESULTS.md"
+	plan "$1" "$2" >"$out/plan" || return 1
+	! cut -d '|' -f 5 "$out/plan" | grep -q live || [ -f "$out/initramfs-live.cpio" ] ||
+		make_live "$build" "$out/initramfs-live.cpio" || return 1
+	run_plan "$out/plan"
 }
 
-# check_all: `check`, without the parts that have passed with these patches.
-check_all()
+# test_variant VARIANT: runs all of its tests, and records that they have passed.
+test_variant()
 {
-	checked=$(cat kernel/*.patch kernel/config kernel/config.check kernel/check.sh | k_hash)
-	for part in patches $(row_names); do
-		! grep -qx "$part $checked" "$out/checked" 2>/dev/null || continue
+	run_tests "$1" "kunit selftests $(test_names)" || return 1
+	cat "$out/$1/results" "$out/$1"-[0-9]*/results >"$out/part.results" 2>/dev/null
+	[ -n "${KERNEL_TREE:-}" ] || cut -f 2 "$out/part.results" | grep -qx FAIL ||
+		record "$1" "$out/part.results"
+}
+
+# cmd_check [PART...]: records each part that has passed.
+cmd_check()
+{
+	# shellcheck disable=SC2046 # a list of words
+	[ $# -gt 0 ] || set -- patches $(row_names)
+	for part; do
+		if [ -n "${resume:-}" ] && is_recorded "check-$part"; then
+			echo "== check $part: recorded"
+			continue
+		fi
 		(k_check "$part") || return 1
-		echo "$part $checked" >>"$out/checked"
+		[ -n "${KERNEL_TREE:-}" ] || record "check-$part" "$out/check.results"
 	done
-}
-
-cmd_recorded()
-{
-	known=$(sed -n 's/^| inputs | \(.*\) |$/\1/p' kernel/RESULTS.md 2>/dev/null)
-	[ "$known" = "$(series_key)" ] ||
-		k_die "the series or its tests have changed since all tests were run:" \
-			"'./run kernel test --all' runs them and records the result in kernel/RESULTS.md"
-	echo "kernel: all tests were run with this series, see kernel/RESULTS.md"
 }
 
 cmd_test()
@@ -143,16 +181,13 @@ cmd_test()
 	variants=default
 	only=
 	named=
-	changed=
-	inputs=
+	resume=
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--all)
+			resume=1
 			variants=$k_variants
-			# shellcheck disable=SC2086 # a list of words
-			inputs=$(inputs_key $k_variants)
 			;;
-		--changed) changed=1 ;;
 		--variant)
 			is_variant "${2:-none}" || k_die "--variant is one of: $k_variants"
 			only=$2
@@ -168,27 +203,30 @@ cmd_test()
 		esac
 		shift
 	done
-	stamp=$k_cache/passed
-	if [ -n "$changed" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$(inputs_key default)" ]; then
-		echo "kernel: nothing changed since its tests passed here"
-		return 0
-	fi
 	mkdir -p "$out" "$k_cache"
 	exec 8>"$out/lock"
 	flock -n 8 || k_die "another test is running in $out (BUILD=DIR names another directory)"
-	[ -z "$named$only${KERNEL_TREE:-}" ] || inputs=
+	inputs=
+	[ -z "$resume" ] || [ -n "$named${KERNEL_TREE:-}" ] || inputs=$(part_key default)
 	drop_boots "$inputs"
-	plan "$variants" "${named:-kunit selftests $(test_names)}" >"$out/plan" || return 1
+	rm -f "$out/initramfs-live.cpio"
 	make_k_initramfs "$build" "$out/initramfs" || return 1
-	! cut -d '|' -f 5 "$out/plan" | grep -q live ||
-		make_live "$build" "$out/initramfs-live.cpio" || return 1
-	run_plan "$out/plan"
-	for s in "$out"/*/skips; do
-		cat "$s"
-	done
-	summary "$out"/*/results || return 1
-	[ -z "$inputs" ] || { check_all && record; } || return 1
-	[ -n "$named$only${KERNEL_TREE:-}" ] || inputs_key default >"$stamp"
+	if [ -n "$named" ]; then
+		run_tests "$variants" "$named" || return 1
+	else
+		for v in $variants; do
+			if [ -n "$resume" ] && is_recorded "$v"; then
+				echo "== $v: recorded"
+			else
+				test_variant "$v" || return 1
+			fi
+		done
+	fi
+	cat "$out"/*/skips 2>/dev/null
+	if [ -n "$(ls "$out"/*/results 2>/dev/null)" ]; then
+		summary "$out"/*/results || return 1
+	fi
+	[ -z "$resume" ] || cmd_check
 }
 
 cmd_boot()
@@ -226,10 +264,10 @@ command=${1:-help}
 case $command in
 source) k_source ;;
 build) k_build "${1:-default}" ;;
-check) k_check "$@" ;;
+check) cmd_check "$@" ;;
 boot) cmd_boot "$@" ;;
 test) cmd_test "$@" ;;
-recorded) cmd_recorded ;;
+recorded) cmd_recorded "$@" ;;
 list) cmd_list ;;
 unwind) exec sh kernel/unwind/run.sh "$build" "$@" ;;
 help | -h | --help) usage ;;
