@@ -68,9 +68,9 @@ part_key()
 	case $1 in
 	check-*) find kernel/*.patch kernel/config kernel/config.check kernel/check.sh ;;
 	*)
-		find kernel tests/vm/initramfs.sh tests/vm/machine.sh -type f ! -name '*.md' \
-			! -name cover-letter.txt ! -name check.sh ! -name config.check \
-			! -path 'kernel/unwind/*'
+		find kernel/*.patch kernel/config* kernel/init kernel/build.sh kernel/machine.sh \
+			kernel/tests tests/vm/initramfs.sh tests/vm/machine.sh -type f \
+			! -name config.check
 		;;
 	esac | sort | xargs sha256sum | k_hash
 }
