@@ -21,6 +21,8 @@ out=$build/kernel
 . kernel/check.sh
 # shellcheck source=kernel/machine.sh
 . kernel/machine.sh
+# shellcheck source=kernel/faults.sh
+. kernel/faults.sh
 
 usage()
 {
@@ -35,6 +37,7 @@ usage()
 	  test [--all] [--variant V] [TEST...]
 	                         run KUnit, selftests and kernel/tests
 	  recorded [PART...]     fails unless kernel/RESULTS.md is about this series and these tests
+	  faults [NAME...]       put each fault of kernel/faults.sh into the series: tests must fail
 	  list                   list the tests and their variants
 	  unwind [cost] [same] [churn]
 	                         measure and test the patch in kernel/unwind; builds no kernel
@@ -134,7 +137,7 @@ cmd_recorded()
 
 # ---- the tests ----------------------------------------------------------------------------------
 
-# drop_boots KEEP: removes what earlier boots left, but for those that passed with the inputs KEEP.
+# drop_boots [KEEP]: removes what earlier boots left, but for those that passed with the inputs KEEP.
 drop_boots()
 {
 	for b in "$out"/*/; do
@@ -268,6 +271,7 @@ check) cmd_check "$@" ;;
 boot) cmd_boot "$@" ;;
 test) cmd_test "$@" ;;
 recorded) cmd_recorded "$@" ;;
+faults) cmd_faults "$@" ;;
 list) cmd_list ;;
 unwind) exec sh kernel/unwind/run.sh "$build" "$@" ;;
 help | -h | --help) usage ;;
