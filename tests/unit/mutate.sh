@@ -103,6 +103,8 @@ frames-memo-up)	# registers may overlap the frame below
 	script='s/regs ? s->bp_at + 7 - s->sp : 0;/regs ? -1 : 0;/' changes=2 ;;
 frames-memo-zero) # any 0 ends the stack
 	script='s/s->odd |= !s->ip && !regs;.*$//' changes=2 ;;
+due-stays)	# a walk that was compared is the next one to be compared
+	script='s/^\tblock++;$//' changes=2 ;;
 # the rings of events: the writer
 ring-commit-first) # a record is published before its words are stored
 	script='s/^\tfirst = .* len;$/&\

@@ -5,7 +5,7 @@
  * kernel's unwinder (kernel_words()), which knows the bounds of all stacks and the place of a
  * task's last frame, gives the expected words.  The walk must give up or find the same words, and a
  * recalled value must be that of the same words; on unchanged stacks it must not give up
- * needlessly.
+ * needlessly.  The next walk that is due for a comparison must be the first one that is.
  *
  * kwalk_linked [SEED [ROUNDS]].  Built plain and under sanitizers, and from damaged copies of the
  * header, which the same checks must detect.
@@ -62,7 +62,7 @@ static struct kwalk_memo memos[KWALK_MEMOS];
 static struct {
 	uint64_t calls, done, given_up, hits, changed_hits, unsure;
 	uint64_t steps[KWALK_TO_OTHER + 1]; /* of remembered walks */
-	uint64_t wrong_walk, needless, wrong_recall, outside;
+	uint64_t wrong_walk, needless, wrong_recall, outside, wrong_due;
 } test;
 
 static uint64_t *word_at(uint64_t addr)
@@ -547,11 +547,34 @@ static void report(bool bad, bool few)
 	for (i = 0; i <= KWALK_TO_OTHER; i++)
 		printf(" %lu", test.steps[i]);
 	printf(" | wrong walks %lu, given up needlessly %lu, "
-	       "wrong recalls %lu, reads outside %lu: %s\n",
-	       test.wrong_walk, test.needless, test.wrong_recall, test.outside,
+	       "wrong recalls %lu, reads outside %lu, wrong dues %lu: %s\n",
+	       test.wrong_walk, test.needless, test.wrong_recall, test.outside, test.wrong_due,
 	       bad ? "WRONG" :
 	       few ? "too few" :
 		     "ok");
+}
+
+/* How often kwalk_next_due() is not the next number for which kwalk_due() is true. */
+static uint64_t wrong_dues(void)
+{
+	static const uint32_t firsts[] = { 0, 1, 2, 64, 1000 };
+	uint64_t wrong = 0, walked, due;
+	uint32_t shift, i;
+
+	for (shift = 0; shift <= 10; shift++) {
+		for (i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++) {
+			kwalk_settings.check_shift = shift;
+			kwalk_settings.check_first = firsts[i];
+			for (due = 10000; !kwalk_due(due); due++)
+				;
+			for (walked = 10000; walked--;) {
+				wrong += kwalk_next_due(walked) != due;
+				if (kwalk_due(walked))
+					due = walked;
+			}
+		}
+	}
+	return wrong;
 }
 
 int main(int argc, char **argv)
@@ -572,7 +595,9 @@ int main(int argc, char **argv)
 		}
 		attack();
 	}
-	bad = test.wrong_walk || test.needless || test.wrong_recall || test.outside;
+	test.wrong_due = wrong_dues();
+	bad = test.wrong_walk || test.needless || test.wrong_recall || test.outside ||
+	      test.wrong_due;
 	/* cases that did not occur were not tested */
 	few = test.hits < test.calls / 20 || !test.changed_hits || test.done < test.calls / 3 ||
 	      test.unsure > test.calls / 50;
