@@ -6,8 +6,8 @@
 
 all_faults()
 {
-	fault key-leak trace_ustack.c \
-		'/^int trace_ustack_enable/,/^}/s/if (tr->ustack_on)/if (0)/' \
+	fault key-leak trace.c \
+		's/if (enabled && (mask & USER_STACKMAP_FLAGS) &&$/if (enabled \&\&/' \
 		ustack_test_static_key
 	fault key-stays trace_ustack.c \
 		's/^\tstatic_branch_dec(&trace_ustack_key);/\t;/' \
