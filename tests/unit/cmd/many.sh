@@ -22,80 +22,72 @@ hide_files()
 		-e '/^$/d'
 }
 
+# run FILES COMMAND...: what the command prints of these files
 run()
 {
-	if [ "$1 $2" = "info --json" ]; then
-		"$stackonce" "$@" 2>messages </dev/null | jq -S "del(.files, .file, .bytes,
+	files=$1
+	shift
+	echo "== stackonce $*"
+	if [ "$*" = "info --json" ]; then
+		# shellcheck disable=SC2086 # the files are words
+		"$stackonce" "$@" $files 2>messages </dev/null | jq -S "del(.files, .file, .bytes,
 			.bytes_per_event, .meta.uuid, .meta.continues)"
 		cat messages
 	else
-		"$stackonce" "$@" 2>&1 </dev/null
+		# shellcheck disable=SC2086
+		"$stackonce" "$@" $files 2>&1 </dev/null
 	fi
+	echo "exit $?"
 }
 
-# compare WHOLE PARTS COMMAND...: what WHOLE gives is kept, as the next parts are of the same one
+# run_all FILES
+run_all()
+{
+	run "$1" info -v
+	run "$1" info --json
+	run "$1" script
+	run "$1" script --json --stacks
+	run "$1" report
+	run "$1" report --by event,comm,cpu --json
+	run "$1" report --tree
+	run "$1" report --callees --json
+	run "$1" report --folded --by comm
+	run "$1" stacks
+	run "$1" stacks --json
+	run "$1" files
+	run "$1" files --json
+	run "$1" latency --preset runqueue
+	run "$1" latency --preset runqueue --json
+	run "$1" latency --preset syscalls
+	run "$1" latency --start sched_switch --end sched_switch --match prev_pid=next_pid
+	run "$1" lifecycle
+	run "$1" lifecycle --json --all
+	run "$1" lifecycle --tree
+	run "$1" futex
+	run "$1" futex --json
+	run "$1" offcpu
+	run "$1" offcpu --json
+	run "$1" export fsmb -o - --quiet
+}
+
+# compare PARTS: they say what is in `want`
 compare()
 {
-	whole=$1 parts=$2
-	shift 2
-	nr=$((nr + 1))
-	want=$(echo "$*" | tr -c 'a-z\n' _).want
-	if [ ! -e "$want" ]; then
-		run "$@" "$whole" >whole.raw
-		echo "exit $?" >>whole.raw
-		hide_files <whole.raw >"$want"
-	fi
-	# shellcheck disable=SC2086 # the parts are words
-	run "$@" $parts >parts.raw
-	echo "exit $?" >>parts.raw
-	hide_files <parts.raw >parts.out
-	if ! diff -u "$want" parts.out >diff.out; then
-		fail "stackonce $* $parts"
-		head -30 diff.out
-	fi
-}
-
-# compare_all WHOLE PARTS
-compare_all()
-{
-	compare "$@" info -v
-	compare "$@" info --json
-	compare "$@" script
-	compare "$@" script --json --stacks
-	compare "$@" report
-	compare "$@" report --by event,comm,cpu --json
-	compare "$@" report --tree
-	compare "$@" report --callees --json
-	compare "$@" report --folded --by comm
-	compare "$@" stacks
-	compare "$@" stacks --json
-	compare "$@" files
-	compare "$@" files --json
-	compare "$@" latency --preset runqueue
-	compare "$@" latency --preset runqueue --json
-	compare "$@" latency --preset syscalls
-	compare "$@" latency --start sched_switch --end sched_switch --match prev_pid=next_pid
-	compare "$@" lifecycle
-	compare "$@" lifecycle --json --all
-	compare "$@" lifecycle --tree
-	compare "$@" futex
-	compare "$@" futex --json
-	compare "$@" offcpu
-	compare "$@" offcpu --json
-	compare "$@" export fsmb -o - --quiet
+	run_all "$1" >raw
+	hide_files <raw >got
+	nr=$((nr + $(grep -ac '^== ' got)))
+	diff -a -u -F '^== ' want got >diff.out && return
+	fail "$1: the whole says something else"
+	head -n 40 diff.out
 }
 
 for file in *.stk; do
-	rm -f ./*.want
-	for how in 'time 3' 'cpu 2'; do
-		# shellcheck disable=SC2086 # two words
-		"$split" $how "$file" "$file.${how% *}" || exit 1
-		part=$file.${how% *}
-		case $how in
-		*3) compare_all "$part.whole" "$part.0 $part.1 $part.2" ;;
-		*) compare_all "$part.whole" "$part.0 $part.1" ;;
-		esac
-	done
+	time=$file.time cpu=$file.cpu
+	"$split" time 3 "$file" "$time" && "$split" cpu 2 "$file" "$cpu" || exit 1
+	run_all "$time.whole" >raw
+	hide_files <raw >want
+	compare "$time.0 $time.1 $time.2"
+	compare "$cpu.0 $cpu.1"
 done
 
 # What the events are checked against is said where the recordings agree.
