@@ -133,11 +133,12 @@ run_of()
 	esac
 }
 
-# not_found TEST...: the tests that have not failed
+# not_found TEST...: the tests that have not failed; a kernel that dies has failed them.
 not_found()
 {
 	for t; do
-		grep -qsE "^FAIL (kunit/[a-z-]+\.|selftests/)?${t%.tc}:" "$out"/*/lines || echo "$t"
+		failed="(kunit/[a-z-]+\.|selftests/)?${t%.tc}:|$(run_of "$t"): the machine died"
+		grep -qsE "^FAIL ($failed)" "$out"/*/lines || echo "$t"
 	done | xargs
 }
 
@@ -172,6 +173,11 @@ fault()
 # cmd_faults [NAME...]
 cmd_faults()
 {
+	# a kernel that has died is not waited for as long as one that may be slow
+	boot_limit()
+	{
+		echo $((420 * ${SLOW:-1}))
+	}
 	selected=$*
 	named=1
 	only=
