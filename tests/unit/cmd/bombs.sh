@@ -14,7 +14,7 @@ failed=0
 # run COMMAND FILE...: returns its exit code; its messages are in $dir/err
 run()
 {
-	"$LIMITED" 1 "$so" "$@" >/dev/null 2>"$dir/err"
+	"$LIMITED" "$so" "$@" >/dev/null 2>"$dir/err"
 }
 
 # refused COMMAND NAME: it exceeds the budget, with a message

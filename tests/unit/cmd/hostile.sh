@@ -79,10 +79,8 @@ while read -r file; do
 	while read -r command; do
 		skip=$(((skip + 1) % step))
 		[ "$skip" -eq 0 ] || continue
-		case $command in
-		diff*) other=$file limits=2 ;;
-		*) other='' limits=1 ;;
-		esac
+		other=
+		[ "${command%% *}" != diff ] || other=$file
 		# printing millions of events takes as long as the output is read: limit it
 		{
 			rc=0
@@ -90,7 +88,7 @@ while read -r file; do
 				cd "$dir/work"
 				set -f
 				# shellcheck disable=SC2086 # words
-				exec "$LIMITED" "$limits" "$so" $command ${other:+"$other"} "$file"
+				exec "$LIMITED" "$so" $command ${other:+"$other"} "$file"
 			) 2>"$dir/err" </dev/null || rc=$?
 			echo "$rc" >"$dir/rc"
 		} | head -c 1000000 >"$dir/out"
