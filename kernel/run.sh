@@ -137,7 +137,7 @@ cmd_recorded()
 
 # ---- the tests ----------------------------------------------------------------------------------
 
-# drop_boots [KEEP]: removes what earlier boots left, but for those that passed with the inputs KEEP.
+# drop_boots [KEEP]: removes what earlier boots left, but those that passed with the inputs KEEP
 drop_boots()
 {
 	for b in "$out"/*/; do

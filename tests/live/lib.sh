@@ -236,7 +236,8 @@ want_json()
 	[ -e "$doc" ] || return 0
 	command -v python3 >/dev/null || fail "python3 is not installed, but docs/json.md exists"
 	# Debian's first: another one may be a wrapper that takes a second to start.
-	PATH=/usr/bin:$PATH python3 "$LIVE/../unit/json_schema.py" "$doc" "$1" <"$2" >"$work/json.wrong" || {
+	PATH=/usr/bin:$PATH python3 "$LIVE/../unit/json_schema.py" "$doc" "$1" <"$2" \
+		>"$work/json.wrong" || {
 		cat "$work/json.wrong"
 		fail "$1 --json does not conform to docs/json.md"
 	}
