@@ -65,7 +65,7 @@ all_faults()
 		's/for_each_thread(task, thread) {/for (thread = task; thread; thread = NULL) {/' \
 		user_leaderless
 	fault module-gone trace_stackmap_modules.c \
-		's/^\t\tWRITE_ONCE(changed->flags, record->flags . STACKMAP_GONE);/\t\t(void)changed;/' \
+		's/WRITE_ONCE(changed->flags, record->flags . STACKMAP_GONE);/(void)changed;/' \
 		modules stackmap_test_module_gone
 	fault reset-open trace_stackmap_fs.c \
 		's/tracing_reset_and_hold(tr);/tracing_reset_online_cpus(\&tr->array_buffer);/
@@ -75,7 +75,7 @@ all_faults()
 		's/if (tracer_tracing_is_on(tr))$/if (0)/' \
 		stackmap_test_reset_refused
 	fault reset-offline trace.c \
-		'/^void tracing_reset_and_hold/,/^}/s/_all_cpus(&tr->array/_online_cpus(\&tr->array/' \
+		'/^void tracing_reset_and_hold/,/^}/s/_all_cpus(&tr->arr/_online_cpus(\&tr->arr/' \
 		stackmap_stale.tc
 	fault reset-one trace.c \
 		'/^void tracing_reset_and_hold/,/^}/s/tracing_reset_all_cpus(&tr->max_buffer);/;/' \
@@ -84,7 +84,7 @@ all_faults()
 		's/if (ri->stack == slot)/if (0)/' \
 		user_uretprobe
 	fault map-kept trace_stackmap.c \
-		's/if (!map || trace_stackmap_is_used(map)/if (1 || trace_stackmap_is_used(map)/' \
+		's/if (!map || trace_stackmap_is_used/if (1 || trace_stackmap_is_used/' \
 		given_back
 	fault user-map-kept trace_ustack.c \
 		'/^void trace_ustack_give_back/,/^}/s/if (!tr->ustack_slot/if (1/' \
