@@ -181,14 +181,12 @@ cmd_faults()
 	selected=$*
 	named=1
 	only=
-	mkdir -p "$out"
+	begin_tests || return 1
 	KERNEL_TREE=$(fault_tree) || return 1
 	# of a run that was interrupted
 	find "$KERNEL_TREE/kernel" -name '*.right' | while read -r f; do
 		mv "$f" "${f%.right}"
 	done
-	make_k_initramfs "$build" "$out/initramfs" || return 1
-	make_live "$build" "$out/initramfs-live.cpio" || return 1
 	: >"$out/faults.results"
 	all_faults
 	awk '{ n++; missed += $2 == "FAIL" } END { print n + 0, "faults,", missed + 0, "not found"

@@ -99,7 +99,7 @@ record()
 		cat <<-EOT
 		# The last run of each part of the tests of the series
 
-		Written by \`./run kernel test\` and \`./run kernel check\`, whose parts all
+		\`./run kernel test\` and \`./run kernel check\` write a part when all of it has
 		passed. \`./run kernel recorded\` fails where a part's inputs have changed since.
 
 		| part | passed | skipped | date | commit | inputs |
@@ -146,6 +146,17 @@ drop_boots()
 	done
 }
 
+# begin_tests [KEEP]: nobody else tests in $out from here on; see drop_boots.
+begin_tests()
+{
+	mkdir -p "$out" "$k_cache"
+	exec 8>"$out/lock"
+	flock -n 8 || k_die "another test is running in $out (BUILD=DIR names another directory)"
+	drop_boots "${1:-}"
+	rm -f "$out/initramfs-live.cpio"
+	make_k_initramfs "$build" "$out/initramfs"
+}
+
 # run_tests VARIANTS TESTS
 run_tests()
 {
@@ -164,13 +175,13 @@ test_variant()
 		record "$1" "$out/part.results"
 }
 
-# cmd_check [PART...]: records each part that has passed.
+# cmd_check [PART...]: records each part that has passed; for $inputs, what is recorded is not run.
 cmd_check()
 {
 	# shellcheck disable=SC2046 # a list of words
 	[ $# -gt 0 ] || set -- patches $(row_names)
 	for part; do
-		if [ -n "${resume:-}" ] && is_recorded "check-$part"; then
+		if [ -n "${inputs:-}" ] && is_recorded "check-$part"; then
 			echo "== check $part: recorded"
 			continue
 		fi
@@ -184,11 +195,11 @@ cmd_test()
 	variants=default
 	only=
 	named=
-	resume=
+	all=
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--all)
-			resume=1
+			all=1
 			variants=$k_variants
 			;;
 		--variant)
@@ -206,19 +217,14 @@ cmd_test()
 		esac
 		shift
 	done
-	mkdir -p "$out" "$k_cache"
-	exec 8>"$out/lock"
-	flock -n 8 || k_die "another test is running in $out (BUILD=DIR names another directory)"
 	inputs=
-	[ -z "$resume" ] || [ -n "$named${KERNEL_TREE:-}" ] || inputs=$(part_key default)
-	drop_boots "$inputs"
-	rm -f "$out/initramfs-live.cpio"
-	make_k_initramfs "$build" "$out/initramfs" || return 1
+	[ -z "$all" ] || [ -n "$named${KERNEL_TREE:-}" ] || inputs=$(part_key default)
+	begin_tests "$inputs" || return 1
 	if [ -n "$named" ]; then
 		run_tests "$variants" "$named" || return 1
 	else
 		for v in $variants; do
-			if [ -n "$resume" ] && is_recorded "$v"; then
+			if [ -n "$inputs" ] && is_recorded "$v"; then
 				echo "== $v: recorded"
 			else
 				test_variant "$v" || return 1
@@ -229,7 +235,7 @@ cmd_test()
 	if [ -n "$(ls "$out"/*/results 2>/dev/null)" ]; then
 		summary "$out"/*/results || return 1
 	fi
-	[ -z "$resume" ] || cmd_check
+	[ -z "$inputs" ] || cmd_check
 }
 
 cmd_boot()
