@@ -126,12 +126,25 @@ static void note_address(struct planner *pl, uint32_t node, enum ev_address addr
 		pl->f->fields[field].address = MAX(pl->f->fields[field].address, address);
 }
 
-/* A pointer argument of a system call with a companion string; the kernel prints it as 0x%08lx. */
+/* Whether the print format shows the data of a dynamic field. */
+static bool is_printed(const struct ev_format *f, uint32_t field)
+{
+	for (uint32_t i = 0; i < f->nr_nodes; i++)
+		if (f->nodes[i].op == NODE_DYN_ADDR && f->nodes[i].a == field)
+			return true;
+	return false;
+}
+
+/*
+ * A pointer argument of a system call with a companion string; the kernel prints it as 0x%08lx, and
+ * newer kernels some of the strings themselves.
+ */
 static bool plan_syscall_string(struct planner *pl, struct op *op)
 {
 	int64_t field = field_of(pl->f, op->node);
 
-	if (!pl->f->is_syscall || op->base != 16 || field < 0 || !pl->f->extra[field].companion)
+	if (!pl->f->is_syscall || op->base != 16 || field < 0 || !pl->f->extra[field].companion ||
+	    is_printed(pl->f, pl->f->extra[field].companion - 1))
 		return false;
 	op->kind = OP_SYSCALL_STRING;
 	op->field = field;

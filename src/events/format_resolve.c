@@ -176,20 +176,64 @@ static void ev_format__freep(struct ev_format **f)
 	ev_format__free(*f);
 }
 
+static bool starts(const char *p, const char *end, const char *with)
+{
+	size_t n = strlen(with);
+
+	return (size_t)(end - p) >= n && !memcmp(p, with, n);
+}
+
 /*
  * Leaves out the fields for what arguments point to, which newer kernels have in their own records
  * of some calls.
  */
 static void add_without_strings(struct strbuf *b, const char *text, const char *end)
 {
-	static const char mark[] = "\tfield:__data_loc ";
 	const char *next;
 
 	for (; text < end; text = next) {
 		next = memchr(text, '\n', end - text);
 		next = next ? next + 1 : end;
-		if ((size_t)(next - text) < strlen(mark) || memcmp(text, mark, strlen(mark)))
+		if (!starts(text, next, "\tfield:__data_loc "))
 			strbuf__add(b, text, next - text);
+	}
+}
+
+/*
+ * Leaves out what such a kernel prints of these fields: strings in quotes and bytes in parentheses,
+ * behind the argument.  If that is not all that it prints of them, the text is left as it is.
+ */
+static void add_print_without_strings(struct strbuf *b, const char *text, const char *end)
+{
+	static const struct {
+		const char *s;
+		bool is_arg; /* ends with its parenthesis */
+	} parts[] = {
+		{ " \\\"%s\\\"", false },
+		{ " (%s)", false },
+		{ ", __get_str(__", true },
+		{ ", __print_dynamic_array(__", true },
+	};
+	const char *p = text;
+	size_t start = b->len, i;
+	int balance = 0; /* conversions without an argument */
+
+	while (p < end) {
+		for (i = 0; i < ARRAY_SIZE(parts); i++)
+			if (starts(p, end, parts[i].s))
+				break;
+		if (i == ARRAY_SIZE(parts)) {
+			strbuf__add(b, p++, 1);
+			continue;
+		}
+		p += strlen(parts[i].s);
+		while (parts[i].is_arg && p < end && p[-1] != ')')
+			p++;
+		balance += parts[i].is_arg ? -1 : 1;
+	}
+	if (balance) {
+		b->len = start;
+		strbuf__add(b, text, end - text);
 	}
 }
 
@@ -220,7 +264,7 @@ int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 	const char *rest = memmem(text, len, mark, strlen(mark)), *end = text + len;
 	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
 	_cleanup_(ev_format__freep) struct ev_format *f = NULL;
-	_cleanup_(strbuf__free) struct strbuf b = { 0 };
+	_cleanup_(strbuf__free) struct strbuf b = { 0 }, print = { 0 };
 	unsigned int nr = 0;
 	size_t fields;
 	int err;
@@ -231,8 +275,12 @@ int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 	else
 		strbuf__add(&b, text, rest - text);
 	fields = b.len;
-	strbuf__add(&b, rest, end - rest);
-	if (strbuf__failed(&b))
+	if (fields != (size_t)(rest - text))
+		add_print_without_strings(&print, rest, end);
+	else
+		strbuf__add(&print, rest, end - rest);
+	strbuf__add(&b, print.s, print.len);
+	if (strbuf__failed(&b) || strbuf__failed(&print))
 		return log_err(-ENOMEM, "event format");
 	err = ev_format__parse(b.s, b.len, &f);
 	if (err)
@@ -245,7 +293,7 @@ int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 			       "\tfield:__data_loc char[] __%s_val;\toffset:%u;\tsize:4;"
 			       "\tsigned:0;\n",
 			       ev_format__field(f, strings[i].field)->name, strings[i].offset);
-	strbuf__add(&b, rest, end - rest);
+	strbuf__add(&b, print.s, print.len);
 	strbuf__putc(&b, '\0');
 	if (strbuf__failed(&b))
 		return log_err(-ENOMEM, "event format");

@@ -399,16 +399,88 @@ static void test_syscall_newer(void **state)
 	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
 	_cleanup_free_ char *more = NULL;
 	struct ev_format *f;
+	struct builder b;
 	unsigned int nr;
 
 	assert_int_equal(ev_format__syscall_text(text, strlen(text), &more, strings, &nr), 0);
 	assert_int_equal(nr, 1);
 	assert_int_equal(strings[0].offset, 32);
-	f = parse(more);
+	f = parse_compiled(more);
 	assert_int_equal(ev_format__find(f, "__pathname_val")->offset, 32);
 	assert_null(ev_format__find(f, "__value_val"));
 	assert_true(ev_format__fits_syscall(f));
+	build(&b, f);
+	set(&b, "value", 16);
+	set_bytes(&b, "__pathname_val", "/a", 3);
+	expect(&b, "pathname: \"/a\", value: 0x00000010");
 	ev_format__free(f);
+}
+
+/* As newer kernels print openat: flags by name. */
+static void test_syscall_newer_openat(void **state)
+{
+	static const char text[] =
+		FORMAT("sys_enter_openat",
+		       NUMBER ARG("dfd", 16) FIELD("const char * filename", 24, 8, 0)
+			       ARG("flags", 32) ARG("mode", 40) STRING("__filename_val", 48),
+		       "\"dfd: 0x%08lx, filename: 0x%08lx \\\"%s\\\", flags: %s%s, mode: 0%03o\", "
+		       "((unsigned long)(REC->dfd)), ((unsigned long)(REC->filename)), "
+		       "__get_str(__filename_val), "
+		       "(REC->flags & ~3) && !(REC->flags & 3) ? \"O_RDONLY|\" : \"\",  "
+		       "REC->flags ? __print_flags(REC->flags, \"|\", { 0x1, \"O_WRONLY\" }, "
+		       "{ 0x40, \"O_CREAT\" }, { 0x80000, \"O_CLOEXEC\" }) : \"O_RDONLY\",  "
+		       "((unsigned long)(REC->mode))");
+	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
+	_cleanup_free_ char *more = NULL;
+	struct builder b;
+	unsigned int nr;
+
+	assert_int_equal(ev_format__syscall_text(text, strlen(text), &more, strings, &nr), 0);
+	assert_int_equal(nr, 1);
+	build(&b, parse_compiled(more));
+	set(&b, "dfd", 0xffffff9c);
+	set(&b, "flags", 0x80000);
+	set_bytes(&b, "__filename_val", "/a \"(%s)", 9);
+	expect(&b, "dfd: 0xffffff9c, filename: \"/a \\\"(%s)\", flags: O_RDONLY|O_CLOEXEC, "
+		   "mode: 0000");
+	set(&b, "flags", 0x41);
+	set(&b, "mode", 0644);
+	set_bytes(&b, "__filename_val", "b", 2);
+	expect(&b, "dfd: 0xffffff9c, filename: \"b\", flags: O_WRONLY|O_CREAT, mode: 0644");
+	ev_format__free(b.f);
+}
+
+/* A print format that shows something else of these fields is left as it is. */
+static void test_syscall_newer_unknown(void **state)
+{
+	static const char text[] =
+		FORMAT("sys_enter_chdir",
+		       NUMBER FIELD("const char * path", 16, 8, 0) STRING("__path_val", 24),
+		       "\"path: %lx <%s>\", REC->path, __get_str(__path_val)");
+	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
+	_cleanup_free_ char *more = NULL;
+	unsigned int nr;
+
+	assert_int_equal(ev_format__syscall_text(text, strlen(text), &more, strings, &nr), 0);
+	assert_int_equal(nr, 1);
+	assert_string_equal(more, text);
+}
+
+/* In a kernel's own record the string is printed where its print format says. */
+static void test_syscall_newer_own(void **state)
+{
+	static const char text[] =
+		FORMAT("sys_enter_chdir",
+		       NUMBER FIELD("const char * path", 16, 8, 0) STRING("__path_val", 24),
+		       "\"path: 0x%08lx \\\"%s\\\"\", REC->path, __get_str(__path_val)");
+	struct builder b;
+
+	build(&b, parse_compiled(text));
+	set(&b, "path", 0x1000);
+	set_bytes(&b, "__path_val", "/a", 3);
+	expect(&b, "path: 0x00001000 \"/a\"");
+	expect_field(&b, "path", "/a");
+	ev_format__free(b.f);
 }
 
 /* Which formats a record with the number and eight bytes for each argument has. */
@@ -557,6 +629,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_syscall_string),
 		cmocka_unit_test(test_no_companion),
 		cmocka_unit_test(test_syscall_newer),
+		cmocka_unit_test(test_syscall_newer_openat),
+		cmocka_unit_test(test_syscall_newer_unknown),
+		cmocka_unit_test(test_syscall_newer_own),
 		cmocka_unit_test(test_fits_syscall),
 		cmocka_unit_test(test_syscall_argv),
 		cmocka_unit_test(test_syscall_unchanged),
