@@ -201,9 +201,9 @@ boot_limit()
 
 # splats CONSOLE: the first line of each error message of the kernel.  In the two stacks of a data
 # race, frames below an interrupt entry are ignored: the interrupted code takes no part in the race.
-# So are those below lock_vma_under_rcu(), which reads a tree that others change, and finds out itself
-# that it has read a node that is freed.  A memory leak (kernel/init) is about the series if the stack
-# of its allocation is.
+# So are those below lock_vma_under_rcu(), which reads a tree that others change, and finds out
+# itself that it has read a node that is freed.  A memory leak (kernel/init) is about the series if
+# the stack of its allocation is.
 splats()
 {
 	tr -d '\r' <"$1" | awk -v ours="$k_ours" -v splats="$k_splats" '
