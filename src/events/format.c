@@ -35,11 +35,6 @@ static bool next_line(const char **pos, const char *end, const char **ret_line, 
 	return true;
 }
 
-static bool starts_with(const char *s, size_t len, const char *prefix)
-{
-	return len >= strlen(prefix) && !memcmp(s, prefix, strlen(prefix));
-}
-
 /* "key:NUMBER;" somewhere in the line */
 static bool number_of(const char *s, size_t len, const char *key, uint32_t *ret_value)
 {

@@ -216,4 +216,9 @@ void printer__fields(struct printer *p);
 void printer__syscall_string(struct printer *p, const struct ev_field *field, bool is_argv);
 bool field__is_argv(const struct ev_field *field);
 
+static inline bool starts_with(const char *s, size_t len, const char *prefix)
+{
+	return len >= strlen(prefix) && !memcmp(s, prefix, strlen(prefix));
+}
+
 #endif /* EVENTS_FORMAT_PRIV_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Rewrites format texts at recording time, while the recorded kernel is accessible. */
-#include "format.h"
+#include "format_priv.h"
 
 #include "cleanup.h"
 #include "log.h"
@@ -176,13 +176,6 @@ static void ev_format__freep(struct ev_format **f)
 	ev_format__free(*f);
 }
 
-static bool starts(const char *p, const char *end, const char *with)
-{
-	size_t n = strlen(with);
-
-	return (size_t)(end - p) >= n && !memcmp(p, with, n);
-}
-
 /*
  * Leaves out the fields for what arguments point to, which newer kernels have in their own records
  * of some calls.
@@ -194,7 +187,7 @@ static void add_without_strings(struct strbuf *b, const char *text, const char *
 	for (; text < end; text = next) {
 		next = memchr(text, '\n', end - text);
 		next = next ? next + 1 : end;
-		if (!starts(text, next, "\tfield:__data_loc "))
+		if (!starts_with(text, next - text, "\tfield:__data_loc "))
 			strbuf__add(b, text, next - text);
 	}
 }
@@ -220,7 +213,7 @@ static void add_print_without_strings(struct strbuf *b, const char *text, const 
 
 	while (p < end) {
 		for (i = 0; i < ARRAY_SIZE(parts); i++)
-			if (starts(p, end, parts[i].s))
+			if (starts_with(p, end - p, parts[i].s))
 				break;
 		if (i == ARRAY_SIZE(parts)) {
 			strbuf__add(b, p++, 1);
@@ -264,7 +257,7 @@ int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 	const char *rest = memmem(text, len, mark, strlen(mark)), *end = text + len;
 	struct ev_syscall_string strings[EV_SYSCALL_ARGS];
 	_cleanup_(ev_format__freep) struct ev_format *f = NULL;
-	_cleanup_(strbuf__free) struct strbuf b = { 0 }, print = { 0 };
+	_cleanup_(strbuf__free) struct strbuf b = { 0 }, all = { 0 };
 	unsigned int nr = 0;
 	size_t fields;
 	int err;
@@ -276,29 +269,28 @@ int ev_format__syscall_text(const char *text, size_t len, char **ret_text,
 		strbuf__add(&b, text, rest - text);
 	fields = b.len;
 	if (fields != (size_t)(rest - text))
-		add_print_without_strings(&print, rest, end);
+		add_print_without_strings(&b, rest, end);
 	else
-		strbuf__add(&print, rest, end - rest);
-	strbuf__add(&b, print.s, print.len);
-	if (strbuf__failed(&b) || strbuf__failed(&print))
+		strbuf__add(&b, rest, end - rest);
+	if (strbuf__failed(&b))
 		return log_err(-ENOMEM, "event format");
 	err = ev_format__parse(b.s, b.len, &f);
 	if (err)
 		return err;
 	if (is_entry && rest < end)
 		nr = find_strings(f, strings);
-	b.len = fields;
+	strbuf__add(&all, b.s, fields);
 	for (unsigned int i = 0; i < nr; i++)
-		strbuf__printf(&b,
+		strbuf__printf(&all,
 			       "\tfield:__data_loc char[] __%s_val;\toffset:%u;\tsize:4;"
 			       "\tsigned:0;\n",
 			       ev_format__field(f, strings[i].field)->name, strings[i].offset);
-	strbuf__add(&b, print.s, print.len);
-	strbuf__putc(&b, '\0');
-	if (strbuf__failed(&b))
+	strbuf__add(&all, b.s + fields, b.len - fields);
+	strbuf__putc(&all, '\0');
+	if (strbuf__failed(&all))
 		return log_err(-ENOMEM, "event format");
 	memcpy(ret_strings, strings, nr * sizeof(*strings));
-	*ret_text = take_ptr(b.s);
+	*ret_text = take_ptr(all.s);
 	*ret_nr = nr;
 	return 0;
 }
