@@ -42,11 +42,17 @@ source_version()
 		k_die "$k_package is not installed"
 }
 
+# patched_code: what the patches change, without what they say about it.
+patched_code()
+{
+	sed -s -n '/^diff --git/,$p' kernel/*.patch 2>/dev/null
+}
+
 source_key()
 {
 	{
 		source_version
-		cat kernel/*.patch 2>/dev/null
+		patched_code
 	} | k_hash
 }
 
@@ -201,6 +207,28 @@ keep_image()
 		k_die "stackmap-dump does not build"
 }
 
+# build_image VARIANT OBJ IMAGE: builds one at a time.
+build_image()
+{
+	mkdir -p "$k_cache"
+	exec 9>"$k_cache/lock"
+	flock -n 9 || {
+		echo "kernel: waiting for another build in $k_cache" >&2
+		flock 9
+	}
+	if [ ! -d "$3" ]; then
+		tree=$(k_source) || exit 1
+		began=$(date +%s)
+		echo "kernel: building $1 (minutes; log: $k_cache/build-$1.log)" >&2
+		k_compile "$tree" "$2" "$1" "$k_cache/build-$1.log" || k_die "$1 does not build"
+		keep_image "$tree" "$2" "$3.new"
+		rm -rf "$k_cache/image-$1"-*[0-9a-f] "${tree:?}/$2"
+		mv "$3.new" "$3"
+		echo "kernel: built $1 in $(($(date +%s) - began)) s" >&2
+	fi
+	exec 9>&-
+}
+
 # k_build VARIANT: builds the image unless it is in the cache; prints its directory.
 k_build()
 {
@@ -216,15 +244,6 @@ k_build()
 		return
 	fi
 	image=$k_cache/image-$1-$(build_key "$1") || exit 1
-	if [ ! -d "$image" ]; then
-		tree=$(k_source) || exit 1
-		began=$(date +%s)
-		echo "kernel: building $1 (minutes; log: $k_cache/build-$1.log)" >&2
-		k_compile "$tree" "$obj" "$1" "$k_cache/build-$1.log" || k_die "$1 does not build"
-		keep_image "$tree" "$obj" "$image.new"
-		rm -rf "$k_cache/image-$1"-*[0-9a-f] "${tree:?}/$obj"
-		mv "$image.new" "$image"
-		echo "kernel: built $1 in $(($(date +%s) - began)) s" >&2
-	fi
+	[ -d "$image" ] || build_image "$1" "$obj" "$image" || exit 1
 	echo "$image"
 }

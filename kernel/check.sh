@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Checks every patch of the series in order: it applies, it compiles without a warning with its
-# option on and off, and checkpatch and sparse report nothing.  Then it builds two whole kernels
-# with the series, and compiles it with other options and for other architectures.
+# Checks the patches of the series in order.  "style": checkpatch reports nothing.  "patches": each
+# compiles without a warning with its option on and off, and sparse reports nothing; then two whole
+# kernels are built.  The rows: the series with other options and for other architectures.
 
 # Checkpatch is not asked about MAINTAINERS entries for new files, which a series for Debian's
 # source does not need, about names with capitals, which are libelf's, and about the layout of files
@@ -129,6 +129,20 @@ check_style()
 		--ignore "$check_ignored" -) <"$2" 2>&1 | grep -vE "$check_layout" | (! grep .)
 }
 
+# check_styles PATCH...: each in the tree that it applies to
+check_styles()
+{
+	tree=$k_cache/style
+	rm -rf "$tree" "$tree".*
+	unpack_source "$tree"
+	for p; do
+		verdict "$(basename "$p" .patch)" \
+			"checkpatch --strict, without $check_ignored" check_style "$tree" "$p"
+		apply_patch "$tree" "$p"
+	done
+	rm -rf "$tree" "$tree".*
+}
+
 # check_patches PATCH...: one after the other
 check_patches()
 {
@@ -144,8 +158,6 @@ check_patches()
 	sparse_lines "$tree" $(printf '%s\n' $all | sort -u) >"$tree.sparse.base"
 	for p; do
 		name=$(basename "$p" .patch)
-		verdict "$name" "checkpatch --strict, without $check_ignored" \
-			check_style "$tree" "$p"
 		apply_patch "$tree" "$p"
 		check_configs "$tree" || return 1
 		dirs=$(directories_of "$tree" "$p" | tr '\n' ' ')
@@ -257,45 +269,40 @@ check_row()
 	[ -n "${KERNEL_TREE:-}" ] || rm -rf "${row_tree:?}/$obj"
 }
 
-# check_others NAME...: the rows of these names
-check_others()
+# check_other NAME: the row of this name
+check_other()
 {
 	other_tree=$(k_source) || exit 1
-	for n; do
-		check_rows | while IFS='|' read -r name arch words; do
-			[ "$name" = "$n" ] || continue
-			# shellcheck disable=SC2086 # a list of words
-			verdict series "W=1, row $name" \
-				check_row "$other_tree" "$name" "$arch" $words
-		done
+	check_rows | while IFS='|' read -r name arch words; do
+		[ "$name" = "$1" ] || continue
+		# shellcheck disable=SC2086 # a list of words
+		verdict series "W=1, row $name" check_row "$other_tree" "$name" "$arch" $words
 	done
 }
 
 # ---- all of it ----------------------------------------------------------------------------------
 
-# k_check [PART...]: "patches" and names of rows; without, everything.
+# check_parts: their names
+check_parts()
+{
+	echo style
+	echo patches
+	row_names
+}
+
+# k_check PART
 k_check()
 {
-	# shellcheck disable=SC2046 # a list of words
-	[ $# -gt 0 ] || set -- patches $(row_names)
-	rows=
-	patches=
-	for part; do
-		case $part in
-		patches) patches=1 ;;
-		*)
-			row_names | grep -qx "$part" ||
-				k_die "check knows: patches $(row_names | xargs)"
-			rows="$rows $part"
-			;;
-		esac
-	done
+	check_parts | grep -qx -e "$1" || k_die "check knows: $(check_parts | xargs), not '$1'"
+	part=$1
 	set -- kernel/*.patch
 	[ -e "$1" ] || k_die "there are no patches in kernel/"
 	mkdir -p "$out" "$k_cache"
 	: >"$out/check.results"
-	[ -z "$patches" ] || check_patches "$@" || return 1
-	# shellcheck disable=SC2086 # a list of words
-	[ -z "$rows" ] || check_others $rows
+	case $part in
+	style) check_styles "$@" ;;
+	patches) check_patches "$@" ;;
+	*) check_other "$part" ;;
+	esac || return 1
 	summary "$out/check.results"
 }

@@ -18,6 +18,12 @@ all_faults()
 	fault overwritten trace_filemap.c \
 		's/if (overrun != READ_ONCE(mark->overrun) &&/if (0 \&\&/' \
 		user_overwrite filemap_test_moved filemap_test_lap
+	fault subbuf-epoch trace.c \
+		'/^buffer_subbuf_size_write/,/^}/s/trace_filemap_ring_reset(tr);/;/' \
+		user_subbuf
+	fault snapshot-epoch trace.c \
+		'/^update_max_tr/,/^}/s/trace_filemap_ring_reset(tr);/;/' \
+		user_snapshot
 	fault no-epoch trace_filemap.c \
 		'/^void trace_filemap_ring_reset/,/^}/s/if (fm)/if (0)/' \
 		user_subbuf user_snapshot user_files
@@ -30,6 +36,9 @@ all_faults()
 	fault after-exit ../exit.c \
 		'/^\ttrace_ustack_exit();$/d
 			s/^\texit_mm();$/&\n\ttrace_ustack_exit();/' \
+		user_life
+	fault after-exec ../../fs/exec.c \
+		'/^\ttrace_ustack_exec();$/d' \
 		user_life
 	fault no-flush trace_ustack.c \
 		's/if (!flush.slot || /if (1 || /' \
@@ -92,6 +101,9 @@ all_faults()
 	fault preempt-off trace_ustack.c \
 		's/(buffer, type, size, s->trace_ctx);/(buffer, type, size, tracing_gen_ctx());/' \
 		user_offsets
+	fault refs-wrap trace_stackmap.c \
+		's/return min_t(u64, sum, U32_MAX);/return sum;/' \
+		stackmap_test_refs_saturate
 	fault last-entry trace_stackmap.c \
 		'/^static bool index_take/,/^}/s/if (indexes > map->max_entries)/if (0)/' \
 		stackmap_test_last_entry

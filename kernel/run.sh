@@ -31,8 +31,8 @@ usage()
 
 	  source                 unpack and patch Debian's linux-source-6.12, print the path
 	  build [VARIANT]        build a kernel (cached by content), print its path
-	  check [PART...]        build every patch with and without its option, checkpatch, sparse
-	                         (patches); then the series with other options, for other machines
+	  check [PART...]        checkpatch (style); build every patch with and without its option,
+	                         sparse (patches); the series with other options, for other machines
 	  boot [VARIANT] [WORD...]  run a shell in it; WORDs go to the kernel command line
 	  test [--all] [--variant V] [TEST...]
 	                         run KUnit, selftests and kernel/tests
@@ -43,7 +43,7 @@ usage()
 	                         measure and test the patch in kernel/unwind; builds no kernel
 
 	VARIANT is one of: $k_variants.  TEST is kunit, selftests or a name from kernel/tests.
-	PART is patches or one of: $(row_names | xargs).
+	PART is one of: $(check_parts | xargs).
 	Variants and parts of check that have passed are recorded in kernel/RESULTS.md.
 	--all: what is not recorded of every variant and of check; continues where an interrupted
 	run ended.
@@ -60,22 +60,28 @@ all_parts()
 	for v in $k_variants; do
 		echo "$v"
 	done
-	echo check-patches
-	row_names | sed 's/^/check-/'
+	check_parts | sed 's/^/check-/'
 }
 
-# part_key PART: a hash of the files that decide its result, without stackonce itself and the
-# compiler: results are recorded for all machines.
+# part_key PART: a hash of what decides its result, without stackonce itself and the compiler:
+# results are recorded for all machines.
 part_key()
 {
-	case $1 in
-	check-*) find kernel/*.patch kernel/config kernel/config.check kernel/check.sh ;;
-	*)
-		find kernel/*.patch kernel/config* kernel/init kernel/build.sh kernel/machine.sh \
-			kernel/tests tests/vm/initramfs.sh tests/vm/machine.sh -type f \
-			! -name config.check
-		;;
-	esac | sort | xargs sha256sum | k_hash
+	{
+		if [ "$1" = check-style ]; then
+			cat kernel/*.patch
+		else
+			patched_code
+		fi
+		case $1 in
+		check-*) find kernel/config kernel/config.check kernel/check.sh ;;
+		*)
+			find kernel/config* kernel/init kernel/build.sh kernel/machine.sh \
+				kernel/tests tests/vm/initramfs.sh tests/vm/machine.sh -type f \
+				! -name config.check
+			;;
+		esac | sort | xargs sha256sum
+	} | k_hash
 }
 
 # is_recorded PART: it has passed with these files.
@@ -179,7 +185,7 @@ test_variant()
 cmd_check()
 {
 	# shellcheck disable=SC2046 # a list of words
-	[ $# -gt 0 ] || set -- patches $(row_names)
+	[ $# -gt 0 ] || set -- $(check_parts)
 	for part; do
 		if [ -n "${inputs:-}" ] && is_recorded "check-$part"; then
 			echo "== check $part: recorded"

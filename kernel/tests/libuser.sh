@@ -100,6 +100,12 @@ frames_of()
 	' "$1"
 }
 
+# has_stack PID TRACE: is there a user stack of that task?
+has_stack()
+{
+	grep -q -- "-$1 .*<user stack unwind>" "$2"
+}
+
 # first_frames FRAMES: the frames of its first stack, as user_prog prints them.
 first_frames()
 {

@@ -45,12 +45,6 @@ copy()
 	cat "$1" >"$2"
 }
 
-# has_stack PID TRACE: is there a user stack of that task?
-has_stack()
-{
-	grep -q -- "-$1 .*<user stack unwind>" "$2"
-}
-
 # has_asked PID: has the task asked the server that hangs?
 has_asked()
 {

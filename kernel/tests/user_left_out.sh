@@ -49,7 +49,7 @@ echo 0 >"$i/tracing_on"
 [ "$(user_stat_of left_out)" = 0 ] || fail "of 5 tasks $(user_stat_of left_out) are left out"
 cat "$i/trace" >"$OUT/trace-few"
 for t in $(threads_in "$pid" "$nr_read"); do
-	grep -q -- "-$t .*<user stack unwind>" "$OUT/trace-few" || fail "task $t has no stack"
+	has_stack "$t" "$OUT/trace-few" || fail "task $t has no stack"
 done
 end_sleepers
 echo 0 >"$i/user_stack_map" || fail "reset"

@@ -29,17 +29,21 @@ awk '$3 == "none" { exit 1 } $2 != c { c = $2; n = 0 } { n++ } n <= 3 { print n,
 	"$OUT/frames-threads" | sort -u >"$OUT/inner" || fail "a thread without frames"
 [ "$(wc -l <"$OUT/inner")" = 3 ] || fail "inner frames differ"
 
-# Exec: the program that requested the stack is gone.  Exit: it is still there.
+# Exec: the stack is that of the program that ends: of the shell's child, then of user_prog's chain.
+# Exit: it has its stack, too.
 echo >"$i/trace"
 echo 1 >"$i/events/syscalls/sys_enter_execve/enable"
 echo 1 >"$i/events/syscalls/sys_enter_exit_group/enable"
-"$prog" exec || fail "exec"
+"$prog" exec >"$OUT/said" || fail "exec"
 echo 0 >"$i/events/enable"
 cat "$i/trace" >"$OUT/trace-exec"
 sed 's/sys_execve(/sys_getppid(/' "$OUT/trace-exec" >"$OUT/t"
 frames_of "$OUT/t" >"$OUT/frames-exec"
-[ "$(awk '{ print $3 }' "$OUT/frames-exec" | sort -u)" = none ] || fail "exec: has frames"
-[ "$(wc -l <"$OUT/frames-exec")" = 2 ] || fail "exec: not two stacks"
+cut -d ' ' -f 2 "$OUT/frames-exec" | uniq >"$OUT/cookies-exec"
+[ "$(wc -l <"$OUT/cookies-exec")" = 2 ] || fail "exec: not two stacks"
+[ "$(awk '{ print $3 }' "$OUT/frames-exec" | sort -u)" = frame ] || fail "exec: no frames"
+grep " $(tail -n 1 "$OUT/cookies-exec") " "$OUT/frames-exec" >"$OUT/frames-chain"
+compare_chain "$OUT/said" "$OUT/frames-chain"
 sed 's/sys_exit_group(/sys_getppid(/' "$OUT/trace-exec" >"$OUT/t"
 frames_of "$OUT/t" >"$OUT/frames-exit"
 [ "$(awk '{ print $3 }' "$OUT/frames-exit" | sort -u)" = frame ] ||

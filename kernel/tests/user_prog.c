@@ -25,8 +25,9 @@
  *   user_prog files N UID [TIMES [SECONDS]]
  *                            getppid from N files in memory, as that user, from each in turn,
  *                            TIMES times (1); prints "mapped" and sleeps
+ *   user_prog exec           prints the frames of its chain, and calls execve() from there
  *   user_prog entries        where functions of the chain begin, "entry OFFSET", outermost first
- *   user_prog fork | exec | exit | thread_exit | sleep SECONDS | spin SECONDS
+ *   user_prog fork | exit | thread_exit | sleep SECONDS | spin SECONDS
  *
  * Frames are printed as "frame OFFSET", innermost first, OFFSET as the kernel prints it.
  */
@@ -59,6 +60,7 @@
 struct truth {
 	long call; /* the system call at the end of the chain; bare reads it */
 	bool bare; /* made by bare */
+	long arg[4]; /* of the call */
 	struct timespec time;
 	uint32_t word;
 	int nr;
@@ -78,13 +80,13 @@ static inline void truth__add(struct truth *t, uintptr_t pc)
  */
 static inline uintptr_t call_here(struct truth *t)
 {
-	register const struct timespec *time asm("r10") = &t->time;
+	register long fourth asm("r10") = t->arg[3];
 	long ret = t->call;
 	uintptr_t rip;
 
 	asm volatile("syscall"
 		     : "+a"(ret), "=c"(rip)
-		     : "D"(&t->word), "S"(FUTEX_WAIT_PRIVATE), "d"(0), "r"(time)
+		     : "D"(t->arg[0]), "S"(t->arg[1]), "d"(t->arg[2]), "r"(fourth)
 		     : "r11", "memory");
 	return rip;
 }
@@ -213,13 +215,41 @@ static int truth__print(const struct truth *t)
 
 static int run_chain(long call, bool is_bare, int times)
 {
-	struct truth t = { .call = call, .bare = is_bare, .time = { .tv_nsec = 20000000 } };
+	struct truth t = {
+		.call = call,
+		.bare = is_bare,
+		.time = { .tv_nsec = 20000000 },
+		.arg = { (long)&t.word, FUTEX_WAIT_PRIVATE, 0, (long)&t.time },
+	};
 
 	for (int i = 0; i < times; i++) {
 		t.nr = 0;
 		one(&t);
 	}
 	return truth__print(&t);
+}
+
+__attribute__((noinline)) static void call_chain(struct truth *t)
+{
+	t->nr = 0;
+	one(t);
+	asm volatile("" ::: "memory");
+}
+
+/* The chain is called twice, as execve() does not come back to print what it was. */
+static int run_exec(char *path)
+{
+	char *const args[] = { path, "exit", NULL };
+	struct truth t = { .call = SYS_getppid };
+
+	call_chain(&t);
+	if (truth__print(&t) || fflush(stdout))
+		return 1;
+	t.call = SYS_execve;
+	t.arg[0] = (long)path;
+	t.arg[1] = (long)args;
+	call_chain(&t);
+	return 1;
 }
 
 static void nothing(int sig)
@@ -230,7 +260,11 @@ static void nothing(int sig)
 static int run_wait(int seconds)
 {
 	struct sigaction action = { .sa_handler = nothing };
-	struct truth t = { .call = SYS_futex, .time = { .tv_sec = seconds } };
+	struct truth t = {
+		.call = SYS_futex,
+		.time = { .tv_sec = seconds },
+		.arg = { (long)&t.word, FUTEX_WAIT_PRIVATE, 0, (long)&t.time },
+	};
 
 	if (sigaction(SIGUSR1, &action, NULL))
 		return 1;
@@ -684,7 +718,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "spin"))
 		return run_spin(n);
 	if (!strcmp(what, "exec"))
-		return execl(argv[0], argv[0], "exit", NULL);
+		return run_exec(argv[0]);
 	if (!strcmp(what, "exit"))
 		_exit(0);
 	if (!strcmp(what, "sleep"))
