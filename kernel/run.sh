@@ -39,7 +39,7 @@ usage()
 	  recorded [PART...]     fails unless kernel/RESULTS.md is about this series and these tests
 	  faults [NAME...]       put each fault of kernel/faults.sh into the series: tests must fail
 	  list                   list the tests and their variants
-	  unwind [cost] [same] [churn]
+	  unwind [cost] [time] [same] [churn]
 	                         measure and test the patch in kernel/unwind; builds no kernel
 
 	VARIANT is one of: $k_variants.  TEST is kunit, selftests or a name from kernel/tests.

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # The patch of x86's ORC unwinder: applied, measured and compared with the unpatched unwinder.
-#   run.sh BUILD [cost|same|churn]...
+#   run.sh BUILD [cost|time|same|churn]...
 # Both unwinders are compiled into a module for Debian's kernel, in which a test machine then runs
-# the unpatched one, or the patched one in its place.  No kernel is built.
+# the unpatched one, or the patched one in its place; and into a program, which measures both on
+# this machine's processor.  No kernel is built.
 set -u
 
 build=$1
@@ -145,6 +146,10 @@ make_root()
 	pack_root "$root" "$out/initramfs"
 }
 
+# Errors of the kernel.  "WARNING: stack going ..." is what the unwinder itself says of a stack that
+# an NMI has cut, as in return_to_handler(): both unwinders say so of the same stack.
+errors='Oops|BUG: |WARNING: CPU'
+
 # boot NAME CPUS QEMU-WORD...: runs the part NAME of the guest; its files are in $out/NAME.
 boot()
 {
@@ -165,8 +170,8 @@ boot()
 	wait "$machine"
 	machine=
 	unpack_archive "$dir"
-	if [ ! -s "$dir/lines" ] || grep -qaE 'Oops|BUG: |WARNING: ' "$dir/dmesg"; then
-		grep -aE -A 20 'Oops|BUG: |WARNING: ' "$dir/dmesg" | head -n 30
+	if [ ! -s "$dir/lines" ] || grep -qaE "$errors" "$dir/dmesg"; then
+		grep -aE -A 20 "$errors" "$dir/dmesg" | head -n 30
 		tail -n 10 "$dir/console"
 		return 1
 	fi
@@ -212,6 +217,54 @@ test_cost()
 {
 	boot cost 1 -accel tcg -icount shift=0,sleep=off &&
 		verdict cost "a stack takes $least times fewer instructions" cost_gains
+}
+
+# Addresses that the unwinders only compare with.
+native_symbols='_stext _etext _sinittext _einittext arch_rethook_trampoline ftrace_caller
+	ftrace_regs_caller return_to_handler ret_from_fork_asm'
+
+address()
+{
+	awk -v name="$1" '$3 == name { print "0x" $1; exit }' "$symbols"
+}
+
+# native_program RETURNS: links both unwinders with that kernel's tables, as $out/time/native.
+native_program()
+{
+	set -- -DSAFE_RETURNS="$([ "$1" = safe ] && echo 1 || echo 0)" \
+		-DKERNEL_ORC_IP="$(address __start_orc_unwind_ip)"
+	for s in $native_symbols; do
+		set -- "$@" "-Wl,--defsym=$s=$(address "$s")"
+	done
+	(
+		cd "$out/time" &&
+			objcopy --rename-section .return_sites=return_sites \
+				"$out/module/unwind_native.o" native.o &&
+			gcc -std=gnu17 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -fno-pie -no-pie \
+				-Wl,-z,noexecstack -Wl,--no-warn-rwx-segments "$@" -o native \
+				"$out/module/native_main.c" native.o
+	)
+}
+
+# time_gains RETURNS
+time_gains()
+{
+	"$out/time/native" "$out/time/stacks" >"$out/time/line" || return 1
+	awk -v returns="$1" -v least="$least" '{
+		printf "     %d stacks, %d frames, %s returns: %.1f ns a frame, %.1f patched: " \
+			"%.2f times\n", $2, $3, returns, $4, $5, $4 / $5
+		exit $4 < least * $5
+	}' "$out/time/line"
+}
+
+test_time()
+{
+	boot time 1 -accel tcg || return 1
+	for returns in plain safe; do
+		native_program "$returns" || return 1
+		verdict time "a frame takes $least times less time with $returns returns" \
+			time_gains "$returns"
+	done
 }
 
 same_stacks()
@@ -260,8 +313,8 @@ trap end_machine INT TERM
 
 for part; do
 	case $part in
-	cost | same | churn) ;;
-	*) k_die "unwind knows cost, same and churn, not '$part'" ;;
+	cost | time | same | churn) ;;
+	*) k_die "unwind knows cost, time, same and churn, not '$part'" ;;
 	esac
 done
 mkdir -p "$out" "$k_cache"
@@ -281,7 +334,7 @@ done
 prepare_module
 build_module || k_die "the module does not build: see $out/module.log"
 make_root || k_die "no initramfs"
-[ $# -gt 0 ] || set -- cost same churn
+[ $# -gt 0 ] || set -- cost time same churn
 for part; do
 	"test_$part" || verdict "$part" "the machine ended before the test did" false
 done

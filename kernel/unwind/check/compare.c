@@ -7,6 +7,8 @@
  *   .../compared			lines: kind, stacks, frames, frames outside the kernel image
  *   .../differ				number of stacks that differ; the kernel log has the first
  *   .../costs				lines: frames, stacks, TSC ticks of a walk by each unwinder
+ *   .../stacks				the stacks of programs that sleep: SP END WORD... in hex
+ *   .../orc_ip, orc, orc_lookup	the tables of the kernel
  */
 #include <linux/debugfs.h>
 #include <linux/hrtimer.h>
@@ -20,6 +22,8 @@
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
 #include <asm/nmi.h>
+#include <asm/orc_lookup.h>
+#include <asm/orc_types.h>
 #include <asm/unwind.h>
 
 #include "unwinders.h"
@@ -298,6 +302,48 @@ static int costs_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(costs);
 
+/* Of a task that wakes up meanwhile the words are not of one moment. */
+static void stacks_show_task(struct seq_file *m, struct task_struct *p)
+{
+	unsigned long *at, *end;
+
+	if (!p->mm || p == current || !try_get_task_stack(p))
+		return;
+	if (!READ_ONCE(p->on_cpu)) {
+		end = task_stack_page(p) + THREAD_SIZE;
+		seq_printf(m, "%lx %lx", p->thread.sp, (unsigned long)end);
+		for (at = (void *)p->thread.sp; at < end; at++)
+			seq_printf(m, " %lx", READ_ONCE_NOCHECK(*at));
+		seq_putc(m, '\n');
+	}
+	put_task_stack(p);
+}
+
+static int stacks_show(struct seq_file *m, void *unused)
+{
+	struct task_struct *g, *p;
+
+	rcu_read_lock();
+	for_each_process_thread(g, p) stacks_show_task(m, p);
+	rcu_read_unlock();
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(stacks);
+
+extern int __start_orc_unwind_ip[], __stop_orc_unwind_ip[];
+extern struct orc_entry __start_orc_unwind[], __stop_orc_unwind[];
+
+static void show_table(const char *name, struct dentry *dir, void *start, void *stop)
+{
+	struct debugfs_blob_wrapper *table = kzalloc(sizeof(*table), GFP_KERNEL);
+
+	if (!table)
+		return;
+	table->data = start;
+	table->size = stop - start;
+	debugfs_create_blob(name, 0400, dir, table);
+}
+
 static int __init check_init(void)
 {
 	struct dentry *dir = debugfs_create_dir("unwind_check", NULL);
@@ -315,6 +361,10 @@ static int __init check_init(void)
 	debugfs_create_atomic_t("differ", 0400, dir, &check_differ);
 	debugfs_create_file("compared", 0400, dir, NULL, &compared_fops);
 	debugfs_create_file("costs", 0400, dir, NULL, &costs_fops);
+	debugfs_create_file("stacks", 0400, dir, NULL, &stacks_fops);
+	show_table("orc_ip", dir, __start_orc_unwind_ip, __stop_orc_unwind_ip);
+	show_table("orc", dir, __start_orc_unwind, __stop_orc_unwind);
+	show_table("orc_lookup", dir, orc_lookup, orc_lookup_end);
 	register_nmi_handler(NMI_LOCAL, check_nmi, 0, "unwind_check");
 	for_each_kernel_tracepoint(check_attach, NULL);
 	on_each_cpu(check_start_timer, NULL, 1);
