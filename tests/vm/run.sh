@@ -232,7 +232,7 @@ fi
 rc=0
 rm -rf "$out"/6.* "$out/booted"
 amount="stackonce.stacks=${WALK_STACKS:-} stackonce.records=${NATIVE_RECORDS:-}"
-amount="$amount stackonce.seconds=${NATIVE_SECONDS:-}"
+amount="$amount stackonce.seconds=${NATIVE_SECONDS:-} stackonce.loads=${NATIVE_LOADS:-}"
 # shellcheck disable=SC2086 # a list
 boot_all "stackonce.tests=$tests stackonce.without=$without $amount" $series || rc=1
 if [ "$series" = '6.1 6.12' ] && [ -z "$tests" ]; then
