@@ -69,31 +69,31 @@ static bool native_consume(void *cookie, unsigned long addr)
 }
 
 /* Defines arch_stack_walk() and who calls it. */
-#define NATIVE_WALK(which)                                                                         \
-	static noinline void which##_native_each(bool (*consume)(void *, unsigned long),           \
-						 void *cookie, struct task_struct *task)           \
-	{                                                                                          \
-		struct unwind_state state;                                                         \
-		unsigned long addr;                                                                \
-                                                                                                   \
-		for (which##___unwind_start(&state, task, NULL, (void *)task->thread.sp);          \
-		     !unwind_done(&state); which##_unwind_next_frame(&state)) {                    \
-			addr = which##_unwind_get_return_address(&state);                          \
-			if (!addr || !consume(cookie, addr))                                       \
-				break;                                                             \
-		}                                                                                  \
-	}                                                                                          \
-                                                                                                   \
-	unsigned int which##_native_walk(const struct native_stack *s, unsigned long *to)          \
-	{                                                                                          \
-		struct native_trace c = { .to = to, .size = NATIVE_FRAMES };                       \
-                                                                                                   \
-		native_begin = s->begin;                                                           \
-		native_end = s->end;                                                               \
-		native_task.stack = (void *)s->begin;                                              \
-		native_task.thread.sp = s->sp;                                                     \
-		which##_native_each(native_consume, &c, &native_task);                             \
-		return c.len;                                                                      \
+#define NATIVE_WALK(which)                                                                \
+	static noinline void which##_native_each(bool (*consume)(void *, unsigned long),  \
+						 void *cookie, struct task_struct *task)  \
+	{                                                                                 \
+		struct unwind_state state;                                                \
+		unsigned long addr;                                                       \
+                                                                                          \
+		for (which##___unwind_start(&state, task, NULL, (void *)task->thread.sp); \
+		     !unwind_done(&state); which##_unwind_next_frame(&state)) {           \
+			addr = which##_unwind_get_return_address(&state);                 \
+			if (!addr || !consume(cookie, addr))                              \
+				break;                                                    \
+		}                                                                         \
+	}                                                                                 \
+                                                                                          \
+	unsigned int which##_native_walk(const struct native_stack *s, unsigned long *to) \
+	{                                                                                 \
+		struct native_trace c = { .to = to, .size = NATIVE_FRAMES };              \
+                                                                                          \
+		native_begin = s->begin;                                                  \
+		native_end = s->end;                                                      \
+		native_task.stack = (void *)s->begin;                                     \
+		native_task.thread.sp = s->sp;                                            \
+		which##_native_each(native_consume, &c, &native_task);                    \
+		return c.len;                                                             \
 	}
 NATIVE_WALK(before)
 NATIVE_WALK(after)

@@ -5,8 +5,8 @@
  *
  * The unwinders are linked into this program with the tables of that machine's kernel.  For them it
  * does what a kernel does for itself at boot: what calls the function tracer becomes a nop, and
- * returns become plain ones, or, if SAFE_RETURNS is 1, those by which the kernel protects itself against
- * SRSO.  Indirect calls go through retpolines.
+ * returns become plain ones, or, if SAFE_RETURNS is 1, those by which the kernel protects itself
+ * against SRSO.  Indirect calls go through retpolines.
  */
 #include <asm/prctl.h>
 #include <err.h>
@@ -32,9 +32,9 @@
  * Entries of the first table are distances of 32 bits to the kernel's text, so it has to lie in the
  * first 16 MiB, as all of this program does.
  */
-#define TABLE(start, stop, file)                                  \
-	asm(".data\n\t.balign 64\n\t.globl " start ", " stop "\n" \
-	    start ":\n\t.incbin \"" file "\"\n" stop ":\n\t.text")
+#define TABLE(start, stop, file)                                                               \
+	asm(".data\n\t.balign 64\n\t.globl " start ", " stop "\n" start ":\n\t.incbin \"" file \
+	    "\"\n" stop ":\n\t.text")
 TABLE("__start_orc_unwind_ip", "__stop_orc_unwind_ip", "orc_ip");
 TABLE("__start_orc_unwind", "__stop_orc_unwind", "orc");
 TABLE("orc_lookup", "orc_lookup_end", "orc_lookup");
@@ -82,11 +82,11 @@ RETPOLINE(r14);
 RETPOLINE(r15);
 
 /* Called for nothing that is measured: no module is there, nothing is replaced. */
-#define NOTHING(name)       \
-	long name(void);    \
-	long name(void)     \
-	{                   \
-		return 0;   \
+#define NOTHING(name)     \
+	long name(void);  \
+	long name(void)   \
+	{                 \
+		return 0; \
 	}
 NOTHING(__fentry__)
 NOTHING(__SCT__preempt_schedule)
