@@ -146,9 +146,13 @@ make_root()
 	pack_root "$root" "$out/initramfs"
 }
 
-# Errors of the kernel.  "WARNING: stack going ..." is what the unwinder itself says of a stack that
-# an NMI has cut, as in return_to_handler(): both unwinders say so of the same stack.
-errors='Oops|BUG: |WARNING: CPU'
+# kernel_errors DMESG: what the kernel reports, without what an unwinder itself says of a stack that
+# an NMI has cut, as in return_to_handler(): both say so of the same stack.
+kernel_errors()
+{
+	grep -av 'WARNING: stack going in the wrong direction' "$1" |
+		grep -aE -A 20 'Oops|BUG: |WARNING: ' | head -n 30 | grep -a .
+}
 
 # boot NAME CPUS QEMU-WORD...: runs the part NAME of the guest; its files are in $out/NAME.
 boot()
@@ -170,8 +174,7 @@ boot()
 	wait "$machine"
 	machine=
 	unpack_archive "$dir"
-	if [ ! -s "$dir/lines" ] || grep -qaE "$errors" "$dir/dmesg"; then
-		grep -aE -A 20 "$errors" "$dir/dmesg" | head -n 30
+	if kernel_errors "$dir/dmesg" || [ ! -s "$dir/lines" ]; then
 		tail -n 10 "$dir/console"
 		return 1
 	fi
