@@ -47,19 +47,18 @@ grep -q '^kfree 0 [1-9][0-9]* 0 0 ' spoilt || fail "wrong records are right: $(g
 # these loads only.
 while [ -n "${NATIVE_RECORDS:-}" ] && read -r kind rounds events; do
 	case ,${NATIVE_LOADS:-$kind}, in *",$kind,"*) ;; *) continue ;; esac
-	# shellcheck disable=SC2086 # kinds
 	"$PROG/native_same" --only "$events" "$PROG/often" $((NATIVE_RECORDS * rounds / 1000)) \
-		"${NATIVE_SECONDS:-600}" $(echo "$kind" | tr + ' ') >more || {
+		"${NATIVE_SECONDS:-600}" "$kind" >more || {
 		cat more
 		fail "$kind: native_same ended with $?"
 	}
 	sed "s/^/$kind: /" more
 	cat more >>out
 done <<END
-naps 260 sched_switch,sched_waking,sched_wakeup,hrtimer_init,hrtimer_setup
+naps 500 sched_switch,sched_waking,sched_wakeup,hrtimer_init,hrtimer_setup
 naps 260 hrtimer_start,hrtimer_cancel,hrtimer_expire_entry,hrtimer_expire_exit
 timers 130 hrtimer_start,hrtimer_cancel
-sleepers+naps 2000 timer_init,timer_cancel,timer_expire_exit
+sleepers 1000 timer_init,timer_cancel,timer_expire_exit
 packets 65 net_dev_queue,netif_receive_skb,netif_rx,net_dev_xmit
 packets 65 softirq_entry,softirq_exit,softirq_raise
 faults 1000 page_fault_user,page_fault_kernel
@@ -67,8 +66,8 @@ faults 1000 mm_page_alloc,mm_page_free,mm_page_free_batched
 faults 3000 mm_page_alloc_zone_locked,mm_page_pcpu_drain
 files 1000 kmalloc,kfree,kmem_cache_alloc,kmem_cache_free
 waits 20 sched_process_wait
-threads 1000 sched_process_fork,sched_wakeup_new,sched_process_exit,sched_process_free
-sends+reads 65 irq_handler_entry,irq_handler_exit
+threads 1030 sched_process_fork,sched_wakeup_new,sched_process_exit,sched_process_free
+interrupts 600 irq_handler_entry,irq_handler_exit
 END
 awk '!/^#/ { for (i = 2; i <= 4; i += 2) n[$1, i] += $i; names[$1] }
 	END { for (e in names) print "total", e, n[e, 2], n[e, 4] }' out | sort

@@ -20,12 +20,12 @@
 
 #define WORKERS 2
 #define SLEEPERS 48
-#define PAGES 512
+#define PAGES 16384
 #define PACKETS 16 /* of a round */
 #define NAPS 4
 #define TIMERS 8 /* that are set and never expire */
 #define WAITS 64 /* of a task that has no children */
-#define SENDS 16
+#define INTERRUPTS 4
 #define LINE "/dev/ttyS2" /* serial port of the test machines; nothing reads it */
 
 static const char *const *kinds; /* ends with NULL */
@@ -53,16 +53,18 @@ static int own_socket(void)
 }
 
 /* Waits in the kernel until a timer of the wheel expires, again and again. */
-static void sleeper(void)
+static void sleeper(unsigned long rounds, uint64_t end)
 {
 	const struct timeval tick = { .tv_usec = 1 };
 	int fd = own_socket();
+	unsigned long i;
 	char byte;
 
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tick, sizeof(tick)))
 		err(1, "SO_RCVTIMEO");
-	for (;;)
+	for (i = 0; i < rounds && now_ns() < end; i++)
 		(void)!recv(fd, &byte, 1, 0);
+	_exit(0);
 }
 
 static void faults(char *pages, unsigned long round, int zero)
@@ -74,19 +76,6 @@ static void faults(char *pages, unsigned long round, int zero)
 	pages[at] = 1;
 	if (read(zero, pages + at + 4096, 1) != 1)
 		err(1, "read /dev/zero");
-}
-
-/* Reads this program from the disk, whose interrupts say when that is done. */
-static void reader(void)
-{
-	int fd = open("/proc/self/exe", O_RDONLY | O_DIRECT);
-	void *page;
-
-	if (fd < 0 || posix_memalign(&page, 4096, 4096))
-		_exit(0);
-	while (pread(fd, page, 4096, 0) > 0)
-		;
-	_exit(0);
 }
 
 static void packets(int udp)
@@ -155,14 +144,17 @@ static void waits(void)
 			errx(1, "there is a child");
 }
 
-/* The line interrupts when it has sent what it was given. */
-static void sends(int line)
+/*
+ * The line interrupts when it has sent what it was given; where there is none, the disk does when
+ * this program has been read from it.
+ */
+static void interrupts(int line, int disk, char *page)
 {
 	int i;
 
-	for (i = 0; i < SENDS && line >= 0; i++)
-		if (write(line, "", 1) != 1)
-			err(1, LINE);
+	for (i = 0; i < INTERRUPTS; i++)
+		if (line < 0 || write(line, "", 1) != 1)
+			(void)!pread(disk, page, 4096, 0);
 }
 
 static void child(void)
@@ -179,6 +171,7 @@ static void work(unsigned long rounds, uint64_t end)
 {
 	int udp = own_socket(), zero = open("/dev/zero", O_RDONLY);
 	int timer = timerfd_create(CLOCK_MONOTONIC, 0), line = open(LINE, O_WRONLY | O_NOCTTY);
+	int disk = open("/proc/self/exe", O_RDONLY | O_DIRECT);
 	unsigned long i;
 	char *pages;
 
@@ -200,8 +193,8 @@ static void work(unsigned long rounds, uint64_t end)
 			naps();
 		if (wanted("timers"))
 			timers(timer);
-		if (wanted("sends"))
-			sends(line);
+		if (wanted("interrupts"))
+			interrupts(line, disk, pages);
 		if (wanted("threads"))
 			thread();
 		if (wanted("children"))
@@ -228,27 +221,20 @@ int main(int argc, char **argv)
 {
 	unsigned long rounds = arg_number(argc, argv, 1, 1000, 1000000000), i;
 	uint64_t end = now_ns() + arg_number(argc, argv, 2, 60, 1000000) * 1000000000ull;
-	pid_t workers[WORKERS], others[SLEEPERS + 1];
+	pid_t others[WORKERS + SLEEPERS];
 	int status, rc = 0;
 
 	kinds = (const char *const *)argv + (argc < 3 ? argc : 3);
-	for (i = 0; i <= SLEEPERS; i++) {
-		others[i] = wanted(i ? "sleepers" : "reads") ? start() : -1;
+	for (i = 0; i < WORKERS + SLEEPERS; i++) {
+		others[i] = i < WORKERS || wanted("sleepers") ? start() : -1;
 		if (others[i])
 			continue;
-		if (i)
-			sleeper();
-		reader();
-	}
-	for (i = 0; i < WORKERS; i++) {
-		workers[i] = start();
-		if (!workers[i])
+		if (i < WORKERS)
 			work(rounds / WORKERS + 1, end);
+		sleeper(rounds / SLEEPERS + 1, end);
 	}
-	for (i = 0; i < WORKERS; i++)
-		rc |= waitpid(workers[i], &status, 0) != workers[i] || status;
-	for (i = 0; i <= SLEEPERS; i++)
+	for (i = 0; i < WORKERS + SLEEPERS; i++)
 		if (others[i] > 0)
-			kill(others[i], SIGKILL);
+			rc |= waitpid(others[i], &status, 0) != others[i] || status;
 	return rc;
 }
