@@ -26,6 +26,18 @@ need_user()
 	[ -x "$user/$1" ] || skip "built without $2"
 }
 
+# until_loaded FILE COMM COMMAND: prints shell code that repeats the command until the recording
+# shows a whole stack of it: the tables of its files are loaded then, and its stacks need no copy.
+until_loaded()
+{
+	cat <<-END
+		until "$STACKONCE" script --comm $2 $1 2>live.err |
+			grep -q ' _start+\\| runtime.goexit'; do
+			$3 && sleep 0.5 || exit 1
+		done
+	END
+}
+
 # want_user_counts FILE: the recorder's counts of user stacks add up, by result and by end, and
 # match the number of events.
 want_user_counts()

@@ -11,19 +11,12 @@ cd "$work" || exit 1
 alarms=$(scale 500 60 1500)
 mkdir truth
 export PROBE_DIR="$work/truth"
-# Once the recording shows that the programs' tables are loaded, their stacks need no copy.
-cat >all <<END
-shown()
 {
-	"$STACKONCE" script --comm \$1 callbacks.stk 2>live.err | grep -q ' _start+'
-}
-until shown ucallbacks && shown ucallbacks_s; do
-	"$user/ucallbacks" 5 "$user/libucallbacks.so" && "$user/ucallbacks_s" 5 && sleep 0.5 ||
-		exit 1
-done
-"$user/ucallbacks" $alarms "$user/libucallbacks.so" || exit 1
-"$user/ucallbacks_s" $alarms || exit 1
-END
+	until_loaded callbacks.stk ucallbacks "'$user/ucallbacks' 5 '$user/libucallbacks.so'"
+	until_loaded callbacks.stk ucallbacks_s "'$user/ucallbacks_s' 5"
+	echo "'$user/ucallbacks' $alarms '$user/libucallbacks.so' || exit 1"
+	echo "'$user/ucallbacks_s' $alarms || exit 1"
+} >all
 record -e syscalls:sys_enter_futex -o callbacks.stk -- sh all
 want_user callbacks.stk
 checked probes callbacks.stk truth

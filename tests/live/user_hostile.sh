@@ -15,13 +15,11 @@ mkdir mutants
 "$user/mktag" "$user/libutag0.so" lib.so 1 || fail "mktag"
 ln -s "$user/ut_nofp" ut_before || fail "ln"
 # The copied stacks of so many new files may fill the rings; those of other programs are then lost,
-# too.  Once the recording shows that a program's table is loaded, its stacks need no copy.
+# too.
 cat >all <<END
 "$user/uhostile" $calls || exit 1
 "$user/umutant" $mutants mutants ./lib.so || exit 1
-until "$STACKONCE" script --comm ut_before hostile.stk 2>live.err | grep -q ' _start+'; do
-	./ut_before . 5 5 1 5 && sleep 0.5 || exit 1
-done
+$(until_loaded hostile.stk ut_before './ut_before . 5 5 1 5')
 "$user/ut_nofp" . 100 20 2 100 || exit 1
 END
 record -F 199 -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex -e sched:sched_switch \

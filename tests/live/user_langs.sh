@@ -13,16 +13,11 @@ mkdir truth musl
 export PROBE_DIR="$work/truth"
 left_out=
 # with PROGRAM WHAT FIRST-ARGS ARGS: runs the program, first with FIRST-ARGS and little work until
-# its table is loaded (see user_truth.sh), later with ARGS.
+# its table is loaded, later with ARGS.
 with()
 {
 	if [ -x "$user/$1" ]; then
-		cat >>all <<-END
-			until "$STACKONCE" script --comm $1 langs.stk 2>live.err |
-				grep -q ' _start+\| runtime.goexit'; do
-				"$user/$1" $3 && sleep 0.5 || exit 1
-			done
-		END
+		until_loaded langs.stk "$1" "'$user/$1' $3" >>all
 		echo "\"$user/$1\" $4 || exit 1" >>rest
 	else
 		left_out="$left_out, no $2"

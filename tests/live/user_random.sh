@@ -11,25 +11,20 @@ cd "$work" || exit 1
 n=$(scale 4000 700 10000)
 mkdir truth
 export PROBE_DIR="$work/truth"
-# Once the recording shows that the programs' tables are loaded, their stacks need no copy.
-cat >all <<END
-shown()
-{
-	"$STACKONCE" script --comm \$1 random.stk 2>live.err | grep -q ' _start+'
-}
-until shown urandom && shown urandom_s; do
-	"$user/urandom" 20 1 && "$user/urandom_s" 20 1 && echo >>short && sleep 0.5 || exit 1
+for p in urandom urandom_s; do
+	until_loaded random.stk $p "'$user/$p' 20 1 && echo >>short" >>all
 done
+cat >>all <<END
 "$user/urandom" $n $$ || exit 1
 "$user/urandom_s" $n $(($$ + 1)) || exit 1
 END
 record -e syscalls:sys_enter_futex -o random.stk -- sh all
 want_user random.stk
 checked probes random.stk truth
-early=$((120 * $(wc -l <short)))
+early=$((60 * $(wc -l <short)))
 at_least probes "$(number probes)" "$((2 * n + 80 + early - $(info_of random.stk .totals.lost)))"
 at_least "frames compared" "$(number by_backtrace)" $((n * 50))
-# A deferred stack, at the first event of a file, may be copied only in part.  The programs have 120
+# A deferred stack, at the first event of a file, may be copied only in part.  The programs have 60
 # probes in each round before their tables are loaded.
 deferred=$(info_of random.stk .user_stacks.deferred)
 at_most deferred "$deferred" "$early"

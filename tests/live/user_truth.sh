@@ -19,12 +19,7 @@ for p in "$user"/ut_*; do
 	*musl*) ;; # musl has no unwind tables: see user_langs.sh
 	*)
 		programs=$((programs + 1))
-		cat >>all <<-END
-			until "$STACKONCE" script --comm ${p##*/} truth.stk 2>live.err |
-				grep -q ' _start+'; do
-				"$p" . 5 5 1 5 && sleep 0.5 || exit 1
-			done
-		END
+		until_loaded truth.stk "${p##*/}" "'$p' . 5 5 1 5" >>all
 		echo "\"$p\" . $wakes $waits $burns $walks || exit 1" >>rest
 		;;
 	esac
