@@ -25,7 +25,6 @@
 #define NAPS 4
 #define TIMERS 8 /* that are set and never expire */
 #define WAITS 64 /* of a task that has no children */
-#define INTERRUPTS 4
 #define LINE "/dev/ttyS2" /* serial port of the test machines; nothing reads it */
 
 static const char *const *kinds; /* ends with NULL */
@@ -64,6 +63,25 @@ static void sleeper(unsigned long rounds, uint64_t end)
 		err(1, "SO_RCVTIMEO");
 	for (i = 0; i < rounds && now_ns() < end; i++)
 		(void)!recv(fd, &byte, 1, 0);
+	_exit(0);
+}
+
+/*
+ * The line interrupts when it has sent what it was given; where there is none, the disk does when
+ * this program has been read from it.
+ */
+static void interrupter(unsigned long rounds, uint64_t end)
+{
+	int line = open(LINE, O_WRONLY | O_NOCTTY),
+	    disk = open("/proc/self/exe", O_RDONLY | O_DIRECT);
+	unsigned long i;
+	void *page;
+
+	if (posix_memalign(&page, 4096, 4096))
+		errx(1, "memory");
+	for (i = 0; i < rounds && now_ns() < end; i++)
+		if (line < 0 || write(line, "", 1) != 1)
+			(void)!pread(disk, page, 4096, 0);
 	_exit(0);
 }
 
@@ -144,19 +162,6 @@ static void waits(void)
 			errx(1, "there is a child");
 }
 
-/*
- * The line interrupts when it has sent what it was given; where there is none, the disk does when
- * this program has been read from it.
- */
-static void interrupts(int line, int disk, char *page)
-{
-	int i;
-
-	for (i = 0; i < INTERRUPTS; i++)
-		if (line < 0 || write(line, "", 1) != 1)
-			(void)!pread(disk, page, 4096, 0);
-}
-
 static void child(void)
 {
 	pid_t pid = vfork();
@@ -170,8 +175,7 @@ static void child(void)
 static void work(unsigned long rounds, uint64_t end)
 {
 	int udp = own_socket(), zero = open("/dev/zero", O_RDONLY);
-	int timer = timerfd_create(CLOCK_MONOTONIC, 0), line = open(LINE, O_WRONLY | O_NOCTTY);
-	int disk = open("/proc/self/exe", O_RDONLY | O_DIRECT);
+	int timer = timerfd_create(CLOCK_MONOTONIC, 0);
 	unsigned long i;
 	char *pages;
 
@@ -193,8 +197,6 @@ static void work(unsigned long rounds, uint64_t end)
 			naps();
 		if (wanted("timers"))
 			timers(timer);
-		if (wanted("interrupts"))
-			interrupts(line, disk, pages);
 		if (wanted("threads"))
 			thread();
 		if (wanted("children"))
@@ -221,19 +223,25 @@ int main(int argc, char **argv)
 {
 	unsigned long rounds = arg_number(argc, argv, 1, 1000, 1000000000), i;
 	uint64_t end = now_ns() + arg_number(argc, argv, 2, 60, 1000000) * 1000000000ull;
-	pid_t others[WORKERS + SLEEPERS];
+	pid_t others[WORKERS + SLEEPERS + 1];
 	int status, rc = 0;
 
 	kinds = (const char *const *)argv + (argc < 3 ? argc : 3);
-	for (i = 0; i < WORKERS + SLEEPERS; i++) {
-		others[i] = i < WORKERS || wanted("sleepers") ? start() : -1;
+	for (i = 0; i <= WORKERS + SLEEPERS; i++) {
+		const char *kind = i < WORKERS		  ? NULL :
+				   i < WORKERS + SLEEPERS ? "sleepers" :
+							    "interrupts";
+
+		others[i] = !kind || wanted(kind) ? start() : -1;
 		if (others[i])
 			continue;
 		if (i < WORKERS)
 			work(rounds / WORKERS + 1, end);
-		sleeper(rounds / SLEEPERS + 1, end);
+		if (i < WORKERS + SLEEPERS)
+			sleeper(rounds / SLEEPERS + 1, end);
+		interrupter(rounds, end);
 	}
-	for (i = 0; i < WORKERS + SLEEPERS; i++)
+	for (i = 0; i <= WORKERS + SLEEPERS; i++)
 		if (others[i] > 0)
 			rc |= waitpid(others[i], &status, 0) != others[i] || status;
 	return rc;
