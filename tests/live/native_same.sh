@@ -67,7 +67,7 @@ faults 3000 mm_page_alloc_zone_locked,mm_page_pcpu_drain
 files 1000 kmalloc,kfree,kmem_cache_alloc,kmem_cache_free
 waits 20 sched_process_wait
 threads 1030 sched_process_fork,sched_wakeup_new,sched_process_exit,sched_process_free
-interrupts 2400 irq_handler_entry,irq_handler_exit
+interrupts 1100 irq_handler_entry,irq_handler_exit
 END
 awk '!/^#/ { for (i = 2; i <= 4; i += 2) n[$1, i] += $i; names[$1] }
 	END { for (e in names) print "total", e, n[e, 2], n[e, 4] }' out | sort

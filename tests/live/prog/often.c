@@ -15,6 +15,7 @@
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
+#include <termios.h>
 
 #include "prog.h"
 
@@ -80,7 +81,7 @@ static void interrupter(unsigned long rounds, uint64_t end)
 	if (posix_memalign(&page, 4096, 4096))
 		errx(1, "memory");
 	for (i = 0; i < rounds && now_ns() < end; i++)
-		if (line < 0 || write(line, "", 1) != 1)
+		if (line < 0 || write(line, "", 1) != 1 || tcdrain(line))
 			(void)!pread(disk, page, 4096, 0);
 	_exit(0);
 }
