@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * often [ROUNDS [SECONDS [KIND...]]]: makes the events whose records programs can fill happen, most
- * of them once in each of ROUNDS rounds, for at most SECONDS seconds.  What is cheap is done more
- * often.  Of all kinds, or of these only.
+ * often [ROUNDS [SECONDS [KIND]]]: makes the events whose records programs can fill happen, most of
+ * them once in each of ROUNDS rounds, for at most SECONDS seconds.  What is cheap is done more
+ * often.  Of all kinds, or of this one only.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -17,26 +17,23 @@
 #include <sys/wait.h>
 #include <termios.h>
 
+#include "cleanup.h"
 #include "prog.h"
 
 #define WORKERS 2
 #define SLEEPERS 48
-#define PAGES 16384
+#define PAGES 16384 /* more than the lists of free pages of a CPU hold in the test machines */
 #define PACKETS 16 /* of a round */
 #define NAPS 4
 #define TIMERS 8 /* that are set and never expire */
 #define WAITS 64 /* of a task that has no children */
 #define LINE "/dev/ttyS2" /* serial port of the test machines; nothing reads it */
 
-static const char *const *kinds; /* ends with NULL */
+static const char *kind; /* NULL: all */
 
-static bool wanted(const char *kind)
+static bool wanted(const char *name)
 {
-	unsigned int i;
-
-	for (i = 0; kinds[i] && strcmp(kinds[i], kind); i++)
-		;
-	return kinds[i] || !kinds[0];
+	return !kind || !strcmp(kind, name);
 }
 
 /* A socket of UDP that is connected to itself. */
@@ -68,8 +65,8 @@ static void sleeper(unsigned long rounds, uint64_t end)
 }
 
 /*
- * The line interrupts when it has sent what it was given; where there is none, the disk does when
- * this program has been read from it.
+ * Causes an interrupt in each round: of the serial port, when it has sent a byte, or of the disk,
+ * when it has read a page, if there is no such port.
  */
 static void interrupter(unsigned long rounds, uint64_t end)
 {
@@ -220,30 +217,32 @@ static pid_t start(void)
 	return pid;
 }
 
+static const struct {
+	const char *kind; /* NULL: work() has several */
+	unsigned int nr; /* processes, which share the rounds */
+	void (*run)(unsigned long rounds, uint64_t end);
+} loads[] = {
+	{ NULL, WORKERS, work },
+	{ "sleepers", SLEEPERS, sleeper },
+	{ "interrupts", 1, interrupter },
+};
+
 int main(int argc, char **argv)
 {
-	unsigned long rounds = arg_number(argc, argv, 1, 1000, 1000000000), i;
+	unsigned long rounds = arg_number(argc, argv, 1, 1000, 1000000000);
 	uint64_t end = now_ns() + arg_number(argc, argv, 2, 60, 1000000) * 1000000000ull;
-	pid_t others[WORKERS + SLEEPERS + 1];
+	unsigned int i, j;
 	int status, rc = 0;
 
-	kinds = (const char *const *)argv + (argc < 3 ? argc : 3);
-	for (i = 0; i <= WORKERS + SLEEPERS; i++) {
-		const char *kind = i < WORKERS		  ? NULL :
-				   i < WORKERS + SLEEPERS ? "sleepers" :
-							    "interrupts";
-
-		others[i] = !kind || wanted(kind) ? start() : -1;
-		if (others[i])
+	kind = argc > 3 ? argv[3] : NULL;
+	for (i = 0; i < ARRAY_SIZE(loads); i++) {
+		if (loads[i].kind && !wanted(loads[i].kind))
 			continue;
-		if (i < WORKERS)
-			work(rounds / WORKERS + 1, end);
-		if (i < WORKERS + SLEEPERS)
-			sleeper(rounds / SLEEPERS + 1, end);
-		interrupter(rounds, end);
+		for (j = 0; j < loads[i].nr; j++)
+			if (!start())
+				loads[i].run(rounds / loads[i].nr + 1, end);
 	}
-	for (i = 0; i <= WORKERS + SLEEPERS; i++)
-		if (others[i] > 0)
-			rc |= waitpid(others[i], &status, 0) != others[i] || status;
+	while (wait(&status) > 0)
+		rc |= !!status;
 	return rc;
 }
