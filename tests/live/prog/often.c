@@ -17,7 +17,6 @@
 #include <sys/wait.h>
 #include <termios.h>
 
-#include "cleanup.h"
 #include "prog.h"
 
 #define WORKERS 2
@@ -235,7 +234,7 @@ int main(int argc, char **argv)
 	int status, rc = 0;
 
 	kind = argc > 3 ? argv[3] : NULL;
-	for (i = 0; i < ARRAY_SIZE(loads); i++) {
+	for (i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
 		if (loads[i].kind && !wanted(loads[i].kind))
 			continue;
 		for (j = 0; j < loads[i].nr; j++)
