@@ -17,7 +17,8 @@ export PROBE_DIR="$work/truth"
 	echo "'$user/ucallbacks' $alarms '$user/libucallbacks.so' || exit 1"
 	echo "'$user/ucallbacks_s' $alarms || exit 1"
 } >all
-record -e syscalls:sys_enter_futex -o callbacks.stk -- sh all
+# shellcheck disable=SC2086 # an option and its value
+record $roomy -e syscalls:sys_enter_futex -o callbacks.stk -- sh all
 want_user callbacks.stk
 checked probes callbacks.stk truth
 # Each program probes in every alarm.  The two runs of both programs have some 340 other probes.

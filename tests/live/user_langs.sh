@@ -33,7 +33,8 @@ for p in ut_musl ut_musl_s; do
 done
 [ -s all ] || skip "built with a C compiler only"
 cat rest >>all
-record -F "$(scale 999 199)" -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex \
+# shellcheck disable=SC2086 # an option and its value
+record $roomy -F "$(scale 999 199)" -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex \
 	-e sched:sched_switch -o langs.stk -- sh all
 want_user langs.stk
 result=
