@@ -73,8 +73,9 @@ scale()
 	fi
 }
 
-# For recordings that must not lose anything: on a busy machine the recorder may have to wait for
-# its CPU.
+# For recordings that must not lose anything, and those whose first user stacks must be whole, since
+# their copies are cut when a ring fills up: on a busy machine the recorder may have to wait for its
+# CPU.
 # shellcheck disable=SC2034 # for the tests
 roomy="--buffer-size $(scale 64M 16M)"
 

@@ -31,7 +31,6 @@ cat >>all <<'END'
 sh odd &
 sh even && wait $!
 END
-# In small rings, the copies of the first stacks are cut when the recorder is late.
 # shellcheck disable=SC2086 # an option and its value
 record $roomy -F "$(scale 1999 199)" -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex \
 	-e sched:sched_switch -o truth.stk -- sh all
