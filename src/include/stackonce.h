@@ -333,7 +333,8 @@ enum stk_frame_kind { STK_FRAME_KERNEL = 0, STK_FRAME_USER = 1, STK_FRAME_UNKNOW
 struct stk_frame {
 	enum stk_frame_kind kind;
 	uint64_t ip; /* address (kernel) or offset in file (user) */
-	bool exact; /* ip is the interrupted instruction, not a return address */
+	bool exact; /* ip is the interrupted instruction, or the function that an interrupted
+		     * retpoline was going to; not a return address */
 	const char *sym; /* NULL: unknown */
 	uint64_t off, size; /* ip - start of sym, size of sym (0: unknown) */
 	const char *mod; /* kernel: the module or "bpf", NULL for the kernel itself.  User: the last

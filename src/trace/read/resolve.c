@@ -2,6 +2,8 @@
 /* Resolves stacks to frames and kernel addresses to symbols. */
 #include "many.h"
 
+#include <string.h>
+
 #include "array.h"
 #include "cleanup.h"
 #include "frame.h"
@@ -70,11 +72,25 @@ static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr, 
 	return best && *best->name ? best : NULL;
 }
 
-/* Symbol of a kernel frame; a return address belongs to the call before it. */
+/* addr is right behind the padding that s is, which has a symbol of its own and calls nothing. */
+static bool is_behind_padding(const struct rd_symbol *s, uint64_t addr)
+{
+	return !strncmp(s->name, "__pfx_", strlen("__pfx_")) && addr == s->start + s->size;
+}
+
+/*
+ * Symbol of a kernel frame; a return address belongs to the call before it.  There is none if the
+ * address is a function's first one: then a retpoline was interrupted, which was going there.
+ */
 const struct rd_symbol *rd_resolve(struct stk_reader *r, struct stk_frame *f, uint32_t blocks)
 {
-	const struct rd_symbol *s = find_symbol(r, f->exact ? f->ip : f->ip - 1, blocks);
+	const struct rd_symbol *s = find_symbol(r, f->exact ? f->ip : f->ip - 1, blocks), *at;
 
+	if (s && !f->exact && is_behind_padding(s, f->ip)) {
+		at = find_symbol(r, f->ip, blocks);
+		f->exact = at;
+		s = at ?: s;
+	}
 	if (!s)
 		return NULL;
 	f->sym = s->name;

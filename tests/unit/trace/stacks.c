@@ -79,6 +79,35 @@ static void test_symbols(void **state)
 	done(r, &f);
 }
 
+/*
+ * The padding before a function has a symbol and calls nothing: its end is no return address, but
+ * where an interrupted retpoline was going.  An address inside of it stays what it is.
+ */
+static void test_behind_padding(void **state)
+{
+	const uint64_t frames[] = { K(0x110), K(0x210), K(0x208), K(0x310), K(0x410) };
+	struct stk_frame out[5];
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f);
+	uint32_t n = add_stack(w, frames, 5);
+
+	stk_writer__symbol(w, K(0x100), 0x100, "__x86_indirect_thunk_rax", "");
+	stk_writer__symbol(w, K(0x200), 0x10, "__pfx_anon_pipe_read", "");
+	stk_writer__symbol(w, K(0x210), 0x80, "anon_pipe_read", "");
+	stk_writer__symbol(w, K(0x300), 0x10, "never_returns", "");
+	stk_writer__symbol(w, K(0x310), 0x80, "another", "");
+	stk_writer__symbol(w, K(0x400), 0x10, "__pfx_unknown", "");
+	r = read_back(w, &f);
+	assert_int_equal(stk_reader__frames(r, n, out, 5), 5);
+	assert_frame(&out[0], K(0x110), false, "__x86_indirect_thunk_rax", 0x10, NULL);
+	assert_frame(&out[1], K(0x210), true, "anon_pipe_read", 0, NULL);
+	assert_frame(&out[2], K(0x208), false, "__pfx_anon_pipe_read", 8, NULL);
+	assert_frame(&out[3], K(0x310), false, "never_returns", 0x10, NULL);
+	assert_frame(&out[4], K(0x410), false, "__pfx_unknown", 0x10, NULL);
+	done(r, &f);
+}
+
 static void round_end(struct stk_writer *w)
 {
 	static uint64_t ts;
@@ -371,10 +400,11 @@ static void test_depth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_symbols),	       cmocka_unit_test(test_renamed),
-		cmocka_unit_test(test_renamed_budget), cmocka_unit_test(test_entries),
-		cmocka_unit_test(test_markers),	       cmocka_unit_test(test_aliases),
-		cmocka_unit_test(test_budget),	       cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_symbols), cmocka_unit_test(test_behind_padding),
+		cmocka_unit_test(test_renamed), cmocka_unit_test(test_renamed_budget),
+		cmocka_unit_test(test_entries), cmocka_unit_test(test_markers),
+		cmocka_unit_test(test_aliases), cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_depth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
