@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "event_memo.h"
 #include "event_rings.h"
 #include "frame.h"
 #include "idmap.h"
@@ -47,9 +48,11 @@ struct bpf_drain {
 			uint64_t tag;
 			uint32_t number, end;
 		} copies[COPIES]; /* by tag */
+		struct event_memo memo;
 	} * sources;
 	struct event_info {
 		uint64_t ends[STK_NR_ENDS]; /* of deferred stacks */
+		bool differ; /* most records do: they are not remembered */
 	} * info;
 	unsigned int nr_events;
 	struct idmap stacks; /* stack map id -> stack number */
@@ -216,24 +219,28 @@ static struct task_names *task_slot(struct ring_source *r, uint32_t tid)
 	return &r->tasks[(tid ^ tid >> 8) & (WIRE_TASK_SLOTS - 1)];
 }
 
+static uint32_t task_number(struct ring_source *r, uint32_t tid)
+{
+	const struct task_names *slot = task_slot(r, tid);
+
+	return slot->tid[0] == tid ? slot->number[0] : slot->tid[1] == tid ? slot->number[1] : 0;
+}
+
 static int on_task(struct ring_source *r, const struct wire_task *t)
 {
 	struct task_names *slot = task_slot(r, t->tid);
+	uint32_t before = task_number(r, t->tid);
+	int err;
 
 	if (slot->tid[0] != t->tid) {
 		slot->tid[1] = slot->tid[0];
 		slot->number[1] = slot->number[0];
 		slot->tid[0] = t->tid;
 	}
-	return stk_writer__task(r->d->w, t->tid, t->tgid, (const char *)t->comm, sizeof(t->comm),
-				&slot->number[0]);
-}
-
-static uint32_t task_number(struct ring_source *r, uint32_t tid)
-{
-	const struct task_names *slot = task_slot(r, tid);
-
-	return slot->tid[0] == tid ? slot->number[0] : slot->tid[1] == tid ? slot->number[1] : 0;
+	err = stk_writer__task(r->d->w, t->tid, t->tgid, (const char *)t->comm, sizeof(t->comm),
+			       &slot->number[0]);
+	r->memo.generation += slot->number[0] != before;
+	return err;
 }
 
 /* Unwinds a deferred stack; its event follows. */
@@ -321,6 +328,28 @@ static int on_event(struct ring_source *r, const struct wire_event *e, size_t le
 	return err ?: stk_writer__event(d->w, &out);
 }
 
+/* Remembers the event that has been written, unless its stack was counted when it was unwound. */
+static void remember(struct ring_source *r, const struct wire_event *e)
+{
+	struct event_info *info = &r->d->info[e->event];
+	struct stk_writer_again again;
+
+	info->differ = !stk_writer__last(r->d->w, r->cpu, &again);
+	if (!info->differ && event_memo__is_short(e) && e->ustack != WIRE_STACK_DEFERRED)
+		event_memo__add(&r->memo, e, &again);
+}
+
+/* Writes an event that is known; false: it is not, or the writer has forgotten it. */
+static bool write_again(struct ring_source *r, const struct wire_event *e)
+{
+	const struct stk_writer_again *again;
+
+	if (e->event >= r->d->nr_events || r->d->info[e->event].differ)
+		return false;
+	again = event_memo__find(&r->memo, e);
+	return again && stk_writer__again(r->d->w, r->cpu, again, e->ts);
+}
+
 static int on_record(struct ring_source *r, const struct wire_head *record)
 {
 	const struct wire_event *e = (const void *)record;
@@ -332,9 +361,12 @@ static int on_record(struct ring_source *r, const struct wire_head *record)
 		return on_task(r, (const void *)record);
 	if (record->event == WIRE_COPY)
 		return on_copy(r, (const void *)record);
-	err = on_event(r, e, e->len);
-	if (err)
-		return err;
+	if (!write_again(r, e)) {
+		err = on_event(r, e, e->len);
+		if (err)
+			return err;
+		remember(r, e);
+	}
 	r->d->stats.events++;
 	r->last_ts = e->ts;
 	return 0;

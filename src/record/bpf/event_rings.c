@@ -15,7 +15,7 @@
 #include "event_ring.h"
 #include "thread.h"
 
-#define BATCH_BYTES 65536 /* a batch ends with the record that reaches this; it fits the L2 cache */
+#define BATCH_BYTES 8192 /* a batch ends with the record that reaches this; it fits the L1 cache */
 #define KEPT_BYTES (2 * BATCH_BYTES) /* a larger buffer is freed when it is empty */
 /*
  * The thread looks after so long, and moves what is in a ring that is filled to a quarter.  A ring
@@ -179,16 +179,6 @@ void event_rings__read(struct event_rings *r, unsigned int cpu)
 	pthread_mutex_lock(&r->lock);
 	make_empty(&r->rings[cpu].batch);
 	pthread_mutex_unlock(&r->lock);
-}
-
-const struct wire_head *event_batch__next(struct event_batch *b)
-{
-	const struct wire_head *record = (const void *)b->at;
-
-	if (b->at >= b->end)
-		return NULL;
-	b->at += event_ring__size(record);
-	return record;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */

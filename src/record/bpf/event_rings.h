@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "event_ring.h"
 #include "wire.h"
 
 struct event_rings;
@@ -43,6 +44,14 @@ int event_rings__next(struct event_rings *r, unsigned int cpu, struct event_batc
 void event_rings__read(struct event_rings *r, unsigned int cpu);
 
 /* The next record of a batch, of at least the bytes of its head, aligned to 8; NULL: none. */
-const struct wire_head *event_batch__next(struct event_batch *b);
+static inline const struct wire_head *event_batch__next(struct event_batch *b)
+{
+	const struct wire_head *record = (const void *)b->at;
+
+	if (b->at >= b->end)
+		return NULL;
+	b->at += event_ring__size(record);
+	return record;
+}
 
 #endif /* RECORD_EVENT_RINGS_H */

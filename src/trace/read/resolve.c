@@ -72,15 +72,15 @@ static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr, 
 	return best && *best->name ? best : NULL;
 }
 
-/* addr is right behind the padding that s is, which has a symbol of its own and calls nothing. */
+/* Whether addr is right behind s, and s is the padding before a function. */
 static bool is_behind_padding(const struct rd_symbol *s, uint64_t addr)
 {
 	return !strncmp(s->name, "__pfx_", strlen("__pfx_")) && addr == s->start + s->size;
 }
 
 /*
- * Symbol of a kernel frame; a return address belongs to the call before it.  There is none if the
- * address is a function's first one: then a retpoline was interrupted, which was going there.
+ * Symbol of a kernel frame; a return address belongs to the call before it.  Padding calls nothing:
+ * the address behind it was on the stack because a retpoline, which jumps there, was interrupted.
  */
 const struct rd_symbol *rd_resolve(struct stk_reader *r, struct stk_frame *f, uint32_t blocks)
 {

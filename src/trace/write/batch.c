@@ -25,6 +25,7 @@ void batch__clear(struct batch *b)
 {
 	b->nr = b->nr_tuples = b->last_tuple = 0;
 	b->record_bytes = 0;
+	b->number++;
 	records__clear_index(&b->tuple_index);
 	record_set__clear(&b->records);
 }
@@ -137,6 +138,25 @@ int batch__add(struct batch *b, const struct batch_type *types, uint32_t nr_type
 		return -ENOMEM;
 	b->tuples[tuple].nr++;
 	b->events[b->nr++] = (struct batch_event){ e->ts, tuple, record };
-	b->record_bytes += MAX(e->record_len, STK_RECORD_HEAD);
+	b->last_bytes = MAX(e->record_len, STK_RECORD_HEAD);
+	b->record_bytes += b->last_bytes;
 	return 0;
+}
+
+bool batch__last(const struct batch *b, struct stk_writer_again *ret_again)
+{
+	const struct batch_event *e = &b->events[b->nr - 1];
+
+	*ret_again = (struct stk_writer_again){ b->number, e->tuple, e->record, b->last_bytes };
+	return !b->raw[batch_tuple__value(&b->tuples[e->tuple], BATCH_EVENT)];
+}
+
+bool batch__again(struct batch *b, const struct stk_writer_again *again, uint64_t ts)
+{
+	if (again->batch != b->number || b->nr == b->cap)
+		return false;
+	b->tuples[again->tuple].nr++;
+	b->events[b->nr++] = (struct batch_event){ ts, again->tuple, again->record };
+	b->record_bytes += again->record_bytes;
+	return true;
 }

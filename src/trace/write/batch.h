@@ -61,6 +61,7 @@ struct batch {
 	struct batch_event *events;
 	uint32_t nr, cap;
 	size_t record_bytes; /* of the records of all events */
+	uint32_t last_bytes; /* of the last one's */
 	struct batch_tuple *tuples;
 	uint32_t nr_tuples, cap_tuples, last_tuple;
 	struct index tuple_index;
@@ -68,6 +69,7 @@ struct batch {
 	uint8_t *raw; /* by event type: records are not interned */
 	uint32_t nr_raw;
 	uint64_t seed; /* of the hashes */
+	uint64_t number; /* of times that it was cleared */
 };
 
 void batch__init(struct batch *b, uint64_t seed);
@@ -78,5 +80,9 @@ void batch__clear(struct batch *b);
 /* types: of all event types of the writer, to which e->event belongs.  -ENOMEM. */
 int batch__add(struct batch *b, const struct batch_type *types, uint32_t nr_types,
 	       const struct stk_writer_event *e);
+
+/* See stk_writer__last() and stk_writer__again(). */
+bool batch__last(const struct batch *b, struct stk_writer_again *ret_again);
+bool batch__again(struct batch *b, const struct stk_writer_again *again, uint64_t ts);
 
 #endif /* TRACE_BATCH_H */

@@ -228,6 +228,24 @@ static __attribute__((noinline)) int encode_cpu(struct stk_writer *w, uint32_t c
 	return 0;
 }
 
+static bool is_full(const struct stk_writer *w, const struct batch *b)
+{
+	return b->nr >= w->batch_events || b->record_bytes >= BATCH_BYTES;
+}
+
+bool stk_writer__last(const struct stk_writer *w, uint32_t cpu, struct stk_writer_again *ret_again)
+{
+	return batch__last(&w->cpus[cpu], ret_again);
+}
+
+bool stk_writer__again(struct stk_writer *w, uint32_t cpu, const struct stk_writer_again *again,
+		       uint64_t ts)
+{
+	struct batch *b = &w->cpus[cpu];
+
+	return !w->err && !is_full(w, b) && batch__again(b, again, ts);
+}
+
 int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 {
 	struct batch *b;
@@ -243,7 +261,7 @@ int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e)
 			return err;
 	}
 	b = &w->cpus[e->cpu];
-	if (b->nr >= w->batch_events || b->record_bytes >= BATCH_BYTES) {
+	if (is_full(w, b)) {
 		err = encode_cpu(w, e->cpu);
 		if (err)
 			return err;

@@ -99,6 +99,20 @@ struct stk_writer_event {
 /* Copies; written at the end of the round. */
 int stk_writer__event(struct stk_writer *w, const struct stk_writer_event *e);
 
+/* An event that was written, to be written again with another time; opaque. */
+struct stk_writer_again {
+	uint64_t batch;
+	uint32_t tuple, record, record_bytes;
+};
+/*
+ * The event that stk_writer__event() has written last, for this CPU.  false: it is not worth it to
+ * keep it, because most records of its type differ.
+ */
+bool stk_writer__last(const struct stk_writer *w, uint32_t cpu, struct stk_writer_again *ret_again);
+/* false: it was not written, as at the end of a block; stk_writer__event() must write it. */
+bool stk_writer__again(struct stk_writer *w, uint32_t cpu, const struct stk_writer_again *again,
+		       uint64_t ts);
+
 #define STK_WRITER_ANY UINT32_MAX
 
 struct stk_writer_loss {

@@ -268,6 +268,101 @@ static void test_order(void **state)
 	stk_reader__free(r);
 }
 
+/* What an event that repeats must have, of 600, which are more than the drain remembers. */
+#define KINDS 600
+#define PIDS 7
+
+static size_t make_kind(unsigned int kind, struct event *ret_event)
+{
+	unsigned int nr = kind % 16 < 12 ? kind % 4 : 12; /* the last ones are too long */
+
+	*ret_event = (struct event){ .e = { .event = 1,
+					    .marks = kind % 5 ? 0 : STK_MARK_CUT,
+					    .kstack = 1 + kind % 9,
+					    .ustack = kind % 2 ? 100 + kind % 7 : 0,
+					    .common_pid = kind % PIDS,
+					    .common_flags = kind % 3 } };
+	for (unsigned int i = 0; i < nr; i++)
+		ret_event->words[i] = (uint64_t)kind << (8 * (i % 5));
+	return nr;
+}
+
+static void expect_kind(struct stk_reader *r, const struct stk_event *e, unsigned int kind,
+			unsigned int name)
+{
+	struct event want;
+	size_t nr = make_kind(kind, &want), len;
+	const char *record = stk_event__record(e, &len);
+	struct stk_frame f[DRAIN_INPUT_DEPTH];
+	char comm[16];
+
+	snprintf(comm, sizeof(comm), "%u", name);
+	expect_task(e, kind % PIDS, comm);
+	assert_int_equal(len, 8 * (nr + 1));
+	assert_memory_equal(record + 8, want.words, 8 * nr);
+	assert_int_equal(record[2], want.e.common_flags);
+	assert_int_equal(stk_event__marks(e) & STK_MARK_CUT, want.e.marks);
+	assert_int_equal(stk_reader__frames(r, stk_event__kstack(e), f, ARRAY_SIZE(f)),
+			 DRAIN_INPUT_DEPTH);
+	assert_int_equal(f[0].ip, drain_input__frame(want.e.kstack, 0));
+	assert_int_equal(!stk_event__ustack(e), !want.e.ustack);
+	if (!want.e.ustack)
+		return;
+	assert_int_equal(stk_reader__frames(r, stk_event__ustack(e), f, ARRAY_SIZE(f)),
+			 DRAIN_INPUT_DEPTH);
+	assert_int_equal(f[0].ip, drain_input__frame(want.e.ustack, 0));
+}
+
+/*
+ * Events that repeat have all that the first one had, and the name that their task has by then,
+ * across blocks and rounds.  Few kinds are frequent, and follow each other mostly in one order.
+ */
+static void test_repeated(void **state)
+{
+	const unsigned int nr = 200000;
+	unsigned int names[NR_CPUS][PIDS] = { 0 }, i, kind = 0;
+	struct {
+		uint32_t kind, name;
+	} *want = calloc(nr, sizeof(*want));
+	struct stk_reader *r;
+	uint64_t seed = 5;
+
+	for (i = 0; i < nr; i++) {
+		unsigned int cpu = gen_random(&seed) % NR_CPUS, pid;
+		struct event e;
+		size_t words;
+
+		if (gen_random(&seed) % 8)
+			kind = (kind + 1) % 10;
+		else
+			kind = gen_random(&seed) % KINDS;
+		pid = kind % PIDS;
+		if (!names[cpu][pid] || gen_random(&seed) % 64 == 0) {
+			char comm[16];
+
+			names[cpu][pid] = 1 + gen_random(&seed) % 3;
+			snprintf(comm, sizeof(comm), "%u", names[cpu][pid]);
+			while (!drain_input__put_task(cpu, pid, pid, comm))
+				drain();
+		}
+		words = make_kind(kind, &e);
+		want[i].kind = kind;
+		want[i].name = names[cpu][pid];
+		while (!put(cpu, pid, e, words))
+			drain();
+		if (gen_random(&seed) % 5000 == 0) {
+			drain();
+			assert_int_equal(stk_writer__end_round(t.w, t.ts, 0), 0);
+			bpf_drain__end_round(t.d);
+		}
+	}
+	r = read_back();
+	for (i = 0; i < nr; i++)
+		expect_kind(r, next(r), want[i].kind, want[i].name);
+	stk_reader__free(r);
+	free(want);
+}
+
 /* A record that cannot be is an error, not an event. */
 static void test_wrong(void **state)
 {
@@ -304,6 +399,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full_user_stack, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_repeated, setup, teardown),
 		cmocka_unit_test(test_wrong),
 	};
 
