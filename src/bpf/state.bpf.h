@@ -39,6 +39,12 @@ const volatile u32 sample_event = 0;
 
 struct wire_ctl ctl = {};
 
+/* Wakes the recorder; what is in it means nothing.  See ring_wake(). */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} wakeups SEC(".maps");
+
 /*
  * Working memory for one event.  What every event writes comes first: its lines are in one page,
  * or two, and are few.  The record follows the header of the ring record, at the offset
@@ -126,6 +132,21 @@ static __always_inline struct wire_ring_pos *ring_pos(const u32 *cpu)
 	struct cpu_scratch *c = bpf_map_lookup_elem(&scratches, cpu);
 
 	return c ? &c->cpu.ring : NULL;
+}
+
+/*
+ * Wakes the recorder if so much of this CPU's ring is in use that it must not wait any longer.  As
+ * with file events (file_ring.bpf.h), a program that interrupts another one here must not touch the
+ * ring buffer, whose lock that one may hold.
+ */
+static __always_inline void ring_wake(struct wire_ring_pos *p)
+{
+	if (!p || ring_used(p) < ring_layout.bytes / WIRE_RING_FULL_PART ||
+	    *(volatile u32 *)&p->wakeup != WIRE_WAKEUP_NONE ||
+	    __sync_val_compare_and_swap(&p->wakeup, WIRE_WAKEUP_NONE, WIRE_WAKEUP_BEGUN))
+		return;
+	bpf_ringbuf_output(&wakeups, &p->wakeup, sizeof(p->wakeup), BPF_RB_FORCE_WAKEUP);
+	*(volatile u32 *)&p->wakeup = WIRE_WAKEUP_SENT;
 }
 
 /*

@@ -280,6 +280,7 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 	cc->copy.tag = tag;
 	if (!copy_send(cc, u, t, &cpu, pages))
 		tag = 0;
+	ring_wake(ring_pos(&cpu));
 	barrier();
 	*(volatile u32 *)&c->busy[i] = 0;
 	return tag;

@@ -262,7 +262,17 @@ struct wire_ring_pos {
 	__wire_u64 head; /* reserved so far */
 	__wire_u64 pad[7];
 	__wire_u64 tail; /* read and cleared so far */
-	__wire_u64 pad2[7];
+	__wire_u32 wakeup; /* enum wire_wakeup */
+	__wire_u32 pad2;
+	__wire_u64 pad3[6];
+};
+
+/* The programs wake the recorder when a quarter of a ring is in use. */
+#define WIRE_RING_FULL_PART 4
+enum wire_wakeup {
+	WIRE_WAKEUP_NONE = 0, /* set by the recorder, when less than that is in use again */
+	WIRE_WAKEUP_BEGUN = 1, /* a program of this CPU is about to wake it */
+	WIRE_WAKEUP_SENT = 2,
 };
 
 /*

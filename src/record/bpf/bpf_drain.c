@@ -385,6 +385,7 @@ static int open_ring(struct bpf_drain *d, unsigned int cpu)
 int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
 {
 	const struct rec_events *events = o->events;
+	const struct event_wakeups wakeups = programs__wakeups(o->programs);
 	struct bpf_drain *d = calloc(1, sizeof(*d));
 	unsigned int i;
 	int err;
@@ -404,7 +405,7 @@ int bpf_drain__new(const struct bpf_drain_opts *o, struct bpf_drain **ret_drain)
 	err = d->sources && d->info ? namer__new(o->syms, events, o->w, &d->namer) : -ENOMEM;
 	if (!err)
 		err = event_rings__new(d->nr_cpus, programs__rings(o->programs),
-				       programs__memory(o->programs)->moved / d->nr_cpus,
+				       programs__memory(o->programs)->moved / d->nr_cpus, &wakeups,
 				       &d->rings);
 	if (err) {
 		bpf_drain__free(d);

@@ -3,9 +3,11 @@
 #include "event_rings.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,11 +20,10 @@
 #define BATCH_BYTES 8192 /* a batch ends with the record that reaches this; it fits the L1 cache */
 #define KEPT_BYTES (2 * BATCH_BYTES) /* a larger buffer is freed when it is empty */
 /*
- * The thread looks after so long, and moves what is in a ring that is filled to a quarter.  A ring
- * overflows sooner only if its CPU produces more than 600 MB a second, or fills three quarters of
- * the ring in a millisecond.
+ * While a quarter of a ring is in use, the thread looks again after so long, and moves what is in a
+ * ring at which the recorder has not looked meanwhile.  A ring overflows sooner only if its CPU
+ * produces more than 600 MB a second, or fills three quarters of the ring in a millisecond.
  */
-#define MOVED_PART 4
 #define LOOK_NS_PER_BYTE 5 / 4
 #define LOOK_MIN_NS 1000000ull
 #define LOOK_MAX_NS 10000000ull
@@ -43,11 +44,11 @@ struct event_rings {
 	unsigned int nr_cpus;
 	struct wire_rings layout;
 	uint64_t max_moved, look_ns;
+	struct event_wakeups wakeups;
 	pthread_t thread;
 	bool started;
-	pthread_mutex_t lock; /* protects the members below */
-	pthread_cond_t stopped;
-	bool stop;
+	int stop_fd;
+	pthread_mutex_t lock; /* protects the rings */
 	struct cpu_ring *rings;
 };
 
@@ -139,6 +140,23 @@ bool event_rings__has(const struct event_rings *r, unsigned int cpu)
 	return r->rings[cpu].ring.parts;
 }
 
+/*
+ * Whether the programs will wake the thread before the ring overflows; they wake it once until this
+ * has found less than a quarter of the ring in use.
+ */
+static bool will_wake(const struct event_rings *r, const struct event_ring *ring)
+{
+	uint64_t quarter = r->layout.bytes / WIRE_RING_FULL_PART;
+	uint32_t wakeup;
+
+	if (event_ring__used(ring) >= quarter)
+		return false;
+	wakeup = __atomic_load_n(&ring->pos->wakeup, __ATOMIC_ACQUIRE);
+	if (wakeup == WIRE_WAKEUP_SENT)
+		__atomic_store_n(&ring->pos->wakeup, WIRE_WAKEUP_NONE, __ATOMIC_SEQ_CST);
+	return wakeup != WIRE_WAKEUP_BEGUN && event_ring__used(ring) < quarter;
+}
+
 /* ---- batches --------------------------------------------------------------------------------- */
 
 static void make_empty(struct buffer *b)
@@ -166,6 +184,8 @@ int event_rings__next(struct event_rings *r, unsigned int cpu, struct event_batc
 	} else {
 		err = move(c, b, BATCH_BYTES);
 	}
+	if (c->ring.parts)
+		will_wake(r, &c->ring);
 	c->looked_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&r->lock);
 	if (err || !b->len)
@@ -183,44 +203,55 @@ void event_rings__read(struct event_rings *r, unsigned int cpu)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Moves what is in rings that fill and were not looked at for some time. */
-static void move_late(struct event_rings *r)
+/*
+ * Moves what is in rings that fill and were not looked at for some time.  Returns whether the
+ * programs will wake the thread when it has to look again.
+ */
+static bool move_late(struct event_rings *r)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool will_be_woken = true;
 	unsigned int i;
 
 	for (i = 0; i < r->nr_cpus; i++) {
 		struct cpu_ring *c = &r->rings[i];
 		uint64_t kept = c->batch.len + c->moved.len;
 
-		if (!c->ring.parts || event_ring__used(&c->ring) < r->layout.bytes / MOVED_PART ||
-		    now - c->looked_ns < r->look_ns || kept >= r->max_moved)
+		if (!c->ring.parts || will_wake(r, &c->ring))
 			continue;
 		/* without memory the records stay where they are; the recorder reports damage */
-		move(c, &c->moved, r->max_moved - kept);
+		if (now - c->looked_ns >= r->look_ns && kept < r->max_moved)
+			move(c, &c->moved, r->max_moved - kept);
+		will_be_woken &= will_wake(r, &c->ring);
 	}
+	return will_be_woken;
 }
 
 static void *run(void *arg)
 {
 	struct event_rings *r = arg;
+	const struct timespec look = { .tv_nsec = r->look_ns };
+	struct pollfd fds[2] = {
+		{ .fd = r->wakeups.fd, .events = POLLIN },
+		{ .fd = r->stop_fd, .events = POLLIN },
+	};
 
 	setpriority(PRIO_PROCESS, 0, -20); /* of this thread, as that of the recorder */
 	prctl(PR_SET_NAME, "stackonce-rings");
-	pthread_mutex_lock(&r->lock);
-	while (!r->stop) {
-		uint64_t until = clock_ns(CLOCK_MONOTONIC) + r->look_ns;
-		const struct timespec t = { until / SECOND_NS, until % SECOND_NS };
+	while (!fds[1].revents) {
+		bool will_be_woken;
 
-		pthread_cond_clockwait(&r->stopped, &r->lock, CLOCK_MONOTONIC, &t);
-		move_late(r);
+		r->wakeups.take(r->wakeups.ctx);
+		pthread_mutex_lock(&r->lock);
+		will_be_woken = move_late(r);
+		pthread_mutex_unlock(&r->lock);
+		ppoll(fds, ARRAY_SIZE(fds), will_be_woken ? NULL : &look, NULL);
 	}
-	pthread_mutex_unlock(&r->lock);
 	return NULL;
 }
 
 int event_rings__new(unsigned int nr_cpus, const struct wire_rings *layout, uint64_t max_moved,
-		     struct event_rings **ret_rings)
+		     const struct event_wakeups *wakeups, struct event_rings **ret_rings)
 {
 	struct event_rings *r = calloc(1, sizeof(*r));
 	int err;
@@ -230,11 +261,13 @@ int event_rings__new(unsigned int nr_cpus, const struct wire_rings *layout, uint
 	r->nr_cpus = nr_cpus;
 	r->layout = *layout;
 	r->max_moved = max_moved;
+	r->wakeups = *wakeups;
 	r->look_ns = MIN(MAX(layout->bytes * LOOK_NS_PER_BYTE, LOOK_MIN_NS), LOOK_MAX_NS);
 	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->stopped, NULL);
+	r->stop_fd = eventfd(0, EFD_CLOEXEC);
 	r->rings = calloc(nr_cpus, sizeof(*r->rings));
-	err = r->rings ? thread__start(&r->thread, run, r) : -ENOMEM;
+	err = r->stop_fd < 0 ? -errno : r->rings ? 0 : -ENOMEM;
+	err = err ?: thread__start(&r->thread, run, r);
 	r->started = !err;
 	if (err) {
 		event_rings__free(r);
@@ -251,10 +284,7 @@ void event_rings__free(struct event_rings *r)
 	if (!r)
 		return;
 	if (r->started) {
-		pthread_mutex_lock(&r->lock);
-		r->stop = true;
-		pthread_cond_signal(&r->stopped);
-		pthread_mutex_unlock(&r->lock);
+		eventfd_write(r->stop_fd, 1);
 		pthread_join(r->thread, NULL);
 	}
 	for (i = 0; r->rings && i < r->nr_cpus; i++) {
@@ -264,7 +294,7 @@ void event_rings__free(struct event_rings *r)
 		free(c->moved.bytes);
 		free(c->batch.bytes);
 	}
-	pthread_cond_destroy(&r->stopped);
+	closep(&r->stop_fd);
 	pthread_mutex_destroy(&r->lock);
 	free(r->rings);
 	free(r);

@@ -5,7 +5,7 @@
  * Between two batches the recorder may be busy for long: it parses a file, compresses, or waits for
  * a file system or for the reader of a pipe.  So a thread moves what is in the rings to memory
  * whenever they fill and the recorder has not looked for a while.  It does nothing but copy, and so
- * never waits.
+ * never waits.  It sleeps until the programs find that a quarter of a ring is in use.
  */
 #ifndef RECORD_EVENT_RINGS_H
 #define RECORD_EVENT_RINGS_H
@@ -19,12 +19,19 @@
 
 struct event_rings;
 
+/* How the programs wake the thread: the descriptor can be read until take() is called. */
+struct event_wakeups {
+	int fd;
+	void (*take)(void *ctx);
+	void *ctx;
+};
+
 /*
  * max_moved: bytes of each CPU that may be kept in memory, with the batch that is read, which is
  * larger only by a record; what follows stays in the ring.
  */
 int event_rings__new(unsigned int nr_cpus, const struct wire_rings *layout, uint64_t max_moved,
-		     struct event_rings **ret_rings);
+		     const struct event_wakeups *wakeups, struct event_rings **ret_rings);
 void event_rings__free(struct event_rings *r);
 
 /* Adds the ring of a CPU.  pos is borrowed; fds: of its parts, which may be closed afterwards. */

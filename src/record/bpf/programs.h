@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "event_rings.h"
 #include "stackonce.h"
 #include "wire.h"
 
@@ -93,6 +94,8 @@ struct stackmap *programs__stackmap(const struct programs *p);
 /* The rings of events, see src/bpf/ring.bpf.h: owned by p. */
 const struct wire_rings *programs__rings(const struct programs *p);
 struct wire_ring_pos *programs__ring_pos(const struct programs *p, unsigned int cpu);
+/* What wakes the recorder when a ring fills. */
+struct event_wakeups programs__wakeups(const struct programs *p);
 /* The maps of the parts of a ring; NULL: no such CPU, so far. */
 const int *programs__ring_fds(const struct programs *p, unsigned int cpu);
 

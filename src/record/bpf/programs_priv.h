@@ -68,6 +68,7 @@ struct programs {
 	char *cpus; /* by CPU, a struct wire_cpu each: see programs__ring_pos() */
 	int *ring_fds; /* by CPU and part; -1: none */
 	int *file_ring_fds; /* by CPU; -1: none */
+	struct ring_buffer *wakeups;
 	struct event_counts *counts; /* [event * nr_cpus + cpu] */
 	uint64_t *unseen; /* by event: lost events that no program noticed */
 	uint64_t *pids;

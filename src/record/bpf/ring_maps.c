@@ -76,9 +76,29 @@ int programs__add_rings(struct programs *p)
 	return add_rings(p, s->maps.file_rings, 1, add_file_ring, p->file_ring_fds);
 }
 
+static int on_wakeup(void *ctx, void *data, size_t len)
+{
+	return 0;
+}
+
+static void take_wakeups(void *ctx)
+{
+	ring_buffer__consume(ctx);
+}
+
+struct event_wakeups programs__wakeups(const struct programs *p)
+{
+	return (struct event_wakeups){ ring_buffer__epoll_fd(p->wakeups), take_wakeups,
+				       p->wakeups };
+}
+
 int programs__create_rings(struct programs *p)
 {
 	size_t nr = (size_t)p->nr_cpus * p->rings.nr_parts;
+
+	p->wakeups = ring_buffer__new(bpf_map__fd(p->skel->maps.wakeups), on_wakeup, NULL, NULL);
+	if (!p->wakeups)
+		return -errno;
 
 	p->ring_fds = malloc(nr * sizeof(*p->ring_fds));
 	p->file_ring_fds = malloc(p->nr_cpus * sizeof(*p->file_ring_fds));
@@ -100,6 +120,8 @@ void programs__free_rings(struct programs *p)
 	free(p->ring_fds);
 	free(p->file_ring_fds);
 	p->ring_fds = p->file_ring_fds = NULL;
+	ring_buffer__free(p->wakeups);
+	p->wakeups = NULL;
 }
 
 const struct wire_rings *programs__rings(const struct programs *p)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ static struct input {
 		int fd;
 		char *memory;
 	} * rings;
+	int wakeup_fd; /* nobody writes to it */
 	uint64_t frames[DRAIN_INPUT_DEPTH];
 } input;
 
@@ -36,8 +38,9 @@ void drain_input__open(unsigned int nr_cpus, size_t ring_size)
 		.memory = { .ring = ring_size }, /* and no thread that moves records */
 		.layout = { .bytes = ring_size, .nr_parts = 1, .mask = ring_size - 8 },
 		.rings = calloc(nr_cpus, sizeof(*input.rings)),
+		.wakeup_fd = eventfd(0, EFD_CLOEXEC),
 	};
-	assert(input.rings);
+	assert(input.rings && input.wakeup_fd >= 0);
 	for (i = 0; i < nr_cpus; i++) {
 		size_t len = event_ring__part_bytes(&input.layout);
 		struct ring *r = &input.rings[i];
@@ -57,6 +60,7 @@ void drain_input__close(void)
 		munmap(input.rings[i].memory, event_ring__part_bytes(&input.layout));
 		close(input.rings[i].fd);
 	}
+	close(input.wakeup_fd);
 	free(input.rings);
 	input = (struct input){ 0 };
 }
@@ -104,6 +108,7 @@ struct stackmap *__wrap_programs__stackmap(const struct programs *p);
 const struct wire_rings *__wrap_programs__rings(const struct programs *p);
 struct wire_ring_pos *__wrap_programs__ring_pos(const struct programs *p, unsigned int cpu);
 const int *__wrap_programs__ring_fds(const struct programs *p, unsigned int cpu);
+struct event_wakeups __wrap_programs__wakeups(const struct programs *p);
 int __wrap_stackmap__lookup(const struct stackmap *map, uint64_t id,
 			    struct stackmap_stack *ret_stack);
 
@@ -135,6 +140,15 @@ struct wire_ring_pos *__wrap_programs__ring_pos(const struct programs *p, unsign
 const int *__wrap_programs__ring_fds(const struct programs *p, unsigned int cpu)
 {
 	return &input.rings[cpu].fd;
+}
+
+static void take_nothing(void *ctx)
+{
+}
+
+struct event_wakeups __wrap_programs__wakeups(const struct programs *p)
+{
+	return (struct event_wakeups){ .fd = input.wakeup_fd, .take = take_nothing };
 }
 
 uint64_t drain_input__frame(uint32_t id, unsigned int i)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +27,8 @@ static struct {
 	int fd;
 	char *memory;
 	struct wire_ring_pos pos;
+	int wakeup_fd;
+	uint64_t wakeups; /* how often the thread was to be woken */
 	uint64_t nr; /* records written: each has its number in all words but the first */
 } ring;
 
@@ -36,6 +39,7 @@ static int setup(void **state)
 	size_t len = SIZE + WIRE_RING_SLACK;
 
 	memset(&ring, 0, sizeof(ring));
+	ring.wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ring.fd = memfd_create("ring", MFD_CLOEXEC);
 	if (ftruncate(ring.fd, len))
 		return -1;
@@ -49,12 +53,36 @@ static int teardown(void **state)
 	rings = NULL;
 	munmap(ring.memory, SIZE + WIRE_RING_SLACK);
 	close(ring.fd);
+	close(ring.wakeup_fd);
 	return 0;
+}
+
+static void take_wakeups(void *ctx)
+{
+	uint64_t nr;
+
+	(void)!read(ring.wakeup_fd, &nr, sizeof(nr));
+}
+
+/* As ring_wake() of the programs. */
+static void wake(void)
+{
+	uint32_t none = WIRE_WAKEUP_NONE;
+
+	if (ring.pos.head - __atomic_load_n(&ring.pos.tail, __ATOMIC_ACQUIRE) < SIZE / 4 ||
+	    !__atomic_compare_exchange_n(&ring.pos.wakeup, &none, WIRE_WAKEUP_BEGUN, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return;
+	ring.wakeups++;
+	eventfd_write(ring.wakeup_fd, 1);
+	__atomic_store_n(&ring.pos.wakeup, WIRE_WAKEUP_SENT, __ATOMIC_RELEASE);
 }
 
 static void open_rings(uint64_t max_moved)
 {
-	assert_int_equal(event_rings__new(2, &layout, max_moved, &rings), 0);
+	const struct event_wakeups wakeups = { ring.wakeup_fd, take_wakeups, NULL };
+
+	assert_int_equal(event_rings__new(2, &layout, max_moved, &wakeups, &rings), 0);
 	assert_false(event_rings__has(rings, 1));
 	assert_int_equal(event_rings__add(rings, 1, &ring.pos, &ring.fd), 0);
 	assert_true(event_rings__has(rings, 1));
@@ -93,6 +121,7 @@ static bool put(unsigned int words)
 
 	if (record)
 		commit(record, words);
+	wake();
 	return record;
 }
 
@@ -159,6 +188,46 @@ static void rings_with_room_are_left_alone(void **state)
 	assert_int_equal(tail(), 0);
 	assert_int_equal(take_all(0), 1);
 	assert_true(is_empty());
+}
+
+/* The thread is woken again and again: by the next quarter, whoever has emptied the ring before. */
+static void wakeups_are_repeated(void **state)
+{
+	unsigned int i;
+	uint64_t taken = 0;
+
+	open_rings(PLENTY);
+	for (i = 1; i <= 20; i++) {
+		assert_true(put(SIZE / 8 / 2));
+		assert_int_equal(ring.wakeups, i);
+		if (i % 2)
+			assert_true(is_emptied());
+		taken += take_all(taken);
+		assert_true(put(2));
+		assert_int_equal(ring.wakeups, i);
+	}
+	take_all(taken);
+}
+
+/* A program that is interrupted while it wakes the thread says so too late for those after it. */
+static void late_wakeups(void **state)
+{
+	const struct timespec nap = { .tv_nsec = 1000000 };
+	unsigned int i;
+
+	open_rings(PLENTY);
+	ring.pos.wakeup = WIRE_WAKEUP_BEGUN;
+	eventfd_write(ring.wakeup_fd, 1);
+	assert_true(put(SIZE / 8 / 2));
+	assert_int_equal(ring.wakeups, 0);
+	assert_true(is_emptied());
+	__atomic_store_n(&ring.pos.wakeup, WIRE_WAKEUP_SENT, __ATOMIC_RELEASE);
+	for (i = 0; i < 10000 && __atomic_load_n(&ring.pos.wakeup, __ATOMIC_ACQUIRE); i++)
+		nanosleep(&nap, NULL);
+	assert_true(put(SIZE / 8 / 2));
+	assert_int_equal(ring.wakeups, 1);
+	assert_true(is_emptied());
+	assert_int_equal(take_all(0), 2);
 }
 
 /* What does not fit into the memory stays in the ring, and comes later. */
@@ -250,9 +319,10 @@ static void rings_of_parts(void **state)
 	const struct wire_rings long_layout = { 2 * WIRE_RING_PART, 2, WIRE_RING_PART - 8 };
 	const size_t part_bytes = WIRE_RING_PART + WIRE_RING_SLACK;
 	int fds[] = { memfd_create("0", MFD_CLOEXEC), memfd_create("1", MFD_CLOEXEC) };
+	const struct event_wakeups wakeups = { ring.wakeup_fd, take_wakeups, NULL };
 	unsigned int i, words = WIRE_RING_SLACK / 8 - 1;
 
-	assert_int_equal(event_rings__new(2, &long_layout, PLENTY, &rings), 0);
+	assert_int_equal(event_rings__new(2, &long_layout, PLENTY, &wakeups, &rings), 0);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(ftruncate(fds[i], part_bytes), 0);
 	assert_int_equal(event_rings__add(rings, 1, &ring.pos, fds), 0);
@@ -325,6 +395,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rings_of_a_busy_recorder_are_emptied, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(rings_with_room_are_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(wakeups_are_repeated, setup, teardown),
+		cmocka_unit_test_setup_teardown(late_wakeups, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_is_limited, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_is_limited_while_a_batch_is_read, setup,
 						teardown),
