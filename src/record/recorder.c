@@ -266,7 +266,7 @@ static int nap(struct recorder *r, unsigned int *us)
 	r->ops->stats(r->backend, &ds);
 	if (ds.fullest > size / 4)
 		*us = MAX(*us / 4, (unsigned int)NAP_MIN_US);
-	else if (ds.fullest < size / 16)
+	else if (ds.fullest < size / 8)
 		*us = MIN(*us * 2, (unsigned int)NAP_MAX_US);
 	return ds.fullest < size / 2 ? sleep_us(r, *us) : 0;
 }

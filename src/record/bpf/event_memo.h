@@ -27,7 +27,7 @@ struct event_memo {
 	struct known_event {
 		uint64_t w[EVENT_MEMO_WORDS]; /* with the generation in place of the time */
 		struct stk_writer_again again;
-		uint32_t next; /* event that followed this one */
+		uint32_t next[2]; /* events that followed this one: the last one first */
 	} events[EVENT_MEMO_EVENTS];
 };
 
@@ -64,11 +64,10 @@ static inline bool event_memo__is(const struct event_memo *m, uint32_t i,
 				  const struct wire_event *e)
 {
 	const uint64_t *known = m->events[i].w, *w = (const uint64_t *)e;
-	uint64_t differs = (known[0] ^ w[0]) | (known[EVENT_MEMO_TIME] ^ m->generation);
+	const size_t rest = EVENT_MEMO_TIME + 1;
 
-	for (i = EVENT_MEMO_TIME + 1; i < event_memo__words(e); i++)
-		differs |= known[i] ^ w[i];
-	return !differs;
+	return known[0] == w[0] && known[EVENT_MEMO_TIME] == m->generation &&
+	       !memcmp(known + rest, w + rest, (event_memo__words(e) - rest) * sizeof(*w));
 }
 
 static inline bool event_memo__is_short(const struct wire_event *e)
@@ -76,21 +75,31 @@ static inline bool event_memo__is_short(const struct wire_event *e)
 	return event_memo__words(e) <= EVENT_MEMO_WORDS;
 }
 
+/* Event i follows the last one. */
+static inline void event_memo__go_on(struct event_memo *m, uint32_t i)
+{
+	uint32_t *next = m->events[m->last].next;
+
+	if (next[0] != i) {
+		next[1] = next[0];
+		next[0] = i;
+	}
+	m->last = i;
+}
+
 /* What the writer has said of this event, NULL: it is not known. */
 static inline const struct stk_writer_again *event_memo__find(struct event_memo *m,
 							      const struct wire_event *e)
 {
-	uint32_t i = m->events[m->last].next;
+	const uint32_t *next = m->events[m->last].next;
+	uint32_t i = next[0];
 
 	if (!event_memo__is_short(e))
 		return NULL;
-	if (!event_memo__is(m, i, e)) {
-		i = event_memo__place(e);
-		if (!event_memo__is(m, i, e))
-			return NULL;
-		m->events[m->last].next = i;
-	}
-	m->last = i;
+	if (!event_memo__is(m, i, e) && !event_memo__is(m, i = next[1], e) &&
+	    !event_memo__is(m, i = event_memo__place(e), e))
+		return NULL;
+	event_memo__go_on(m, i);
 	return &m->events[i].again;
 }
 
@@ -103,8 +112,7 @@ static inline void event_memo__add(struct event_memo *m, const struct wire_event
 	memcpy(known->w, e, event_memo__words(e) * sizeof(known->w[0]));
 	known->w[EVENT_MEMO_TIME] = m->generation;
 	known->again = *again;
-	m->events[m->last].next = i;
-	m->last = i;
+	event_memo__go_on(m, i);
 }
 
 #endif /* RECORD_EVENT_MEMO_H */

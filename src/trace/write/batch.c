@@ -150,13 +150,3 @@ bool batch__last(const struct batch *b, struct stk_writer_again *ret_again)
 	*ret_again = (struct stk_writer_again){ b->number, e->tuple, e->record, b->last_bytes };
 	return !b->raw[batch_tuple__value(&b->tuples[e->tuple], BATCH_EVENT)];
 }
-
-bool batch__again(struct batch *b, const struct stk_writer_again *again, uint64_t ts)
-{
-	if (again->batch != b->number || b->nr == b->cap)
-		return false;
-	b->tuples[again->tuple].nr++;
-	b->events[b->nr++] = (struct batch_event){ ts, again->tuple, again->record };
-	b->record_bytes += again->record_bytes;
-	return true;
-}

@@ -83,6 +83,14 @@ int batch__add(struct batch *b, const struct batch_type *types, uint32_t nr_type
 
 /* See stk_writer__last() and stk_writer__again(). */
 bool batch__last(const struct batch *b, struct stk_writer_again *ret_again);
-bool batch__again(struct batch *b, const struct stk_writer_again *again, uint64_t ts);
+static inline bool batch__again(struct batch *b, const struct stk_writer_again *again, uint64_t ts)
+{
+	if (again->batch != b->number || b->nr == b->cap)
+		return false;
+	b->tuples[again->tuple].nr++;
+	b->events[b->nr++] = (struct batch_event){ ts, again->tuple, again->record };
+	b->record_bytes += again->record_bytes;
+	return true;
+}
 
 #endif /* TRACE_BATCH_H */
