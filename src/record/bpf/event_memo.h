@@ -87,7 +87,7 @@ static inline void event_memo__go_on(struct event_memo *m, uint32_t i)
 	m->last = i;
 }
 
-/* What the writer has said of this event, NULL: it is not known. */
+/* What the writer has said of this event; NULL: it is not known. */
 static inline const struct stk_writer_again *event_memo__find(struct event_memo *m,
 							      const struct wire_event *e)
 {

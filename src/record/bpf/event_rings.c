@@ -185,7 +185,7 @@ int event_rings__next(struct event_rings *r, unsigned int cpu, struct event_batc
 		err = move(c, b, BATCH_BYTES);
 	}
 	if (c->ring.parts)
-		will_wake(r, &c->ring);
+		will_wake(r, &c->ring); /* again, if they have woken the thread */
 	c->looked_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&r->lock);
 	if (err || !b->len)
