@@ -137,7 +137,8 @@ static __always_inline struct wire_ring_pos *ring_pos(const u32 *cpu)
 /*
  * Wakes the recorder if so much of this CPU's ring is in use that it must not wait any longer.  As
  * with file events (file_ring.bpf.h), a program that interrupts another one here must not touch the
- * ring buffer, whose lock that one may hold.
+ * ring buffer, whose lock that one may hold.  While that one is preempted, the recorder wakes from
+ * its naps only.
  */
 static __always_inline void ring_wake(struct wire_ring_pos *p)
 {
@@ -240,13 +241,19 @@ static __always_inline void note_loss(struct event_counts *c, u64 ts)
 	*(volatile u32 *)&loss_pending[cpu & (WIRE_MAX_CPUS - 1)] = 1;
 }
 
-/* Counts a lost event of this type and notes its time. */
+/*
+ * Counts a lost event of this type and notes its time.  A ring may be full before an event has
+ * looked at how full it is: only one in 64 does so.
+ */
 __noinline int event_lost(struct event_counts *c, u32 counter, u64 ts)
 {
+	u32 cpu = bpf_get_smp_processor_id();
+
 	if (!c || counter >= STK_NR_COUNTERS)
 		return 0;
 	bump(c, counter);
 	note_loss(c, ts);
+	ring_wake(ring_pos(&cpu));
 	return 0;
 }
 

@@ -256,7 +256,7 @@ WIRE_HAS_HEAD(wire_copy)
 
 /*
  * Positions in a CPU's ring: bytes since its beginning, which only grow.  The programs of the CPU
- * write one and the recorder the other, so each has a cache line.
+ * write one and the recorder the other, so each has a cache line; both write `wakeup`, but rarely.
  */
 struct wire_ring_pos {
 	__wire_u64 head; /* reserved so far */
@@ -270,7 +270,7 @@ struct wire_ring_pos {
 /* The programs wake the recorder when a quarter of a ring is in use. */
 #define WIRE_RING_FULL_PART 4
 enum wire_wakeup {
-	WIRE_WAKEUP_NONE = 0, /* set by the recorder, when less than that is in use again */
+	WIRE_WAKEUP_NONE = 0, /* set by the recorder when less than that is in use again */
 	WIRE_WAKEUP_BEGUN = 1, /* a program of this CPU is about to wake it */
 	WIRE_WAKEUP_SENT = 2,
 };

@@ -17,7 +17,7 @@
 #include "trace/write/writer.h"
 #include "wire.h"
 
-#define EVENT_MEMO_EVENTS 256
+#define EVENT_MEMO_EVENTS 256 /* by the upper 8 bits of a hash */
 #define EVENT_MEMO_WORDS 16 /* of an event, at most */
 #define EVENT_MEMO_TIME 1 /* the word with the time */
 
@@ -57,7 +57,7 @@ static inline uint32_t event_memo__place(const struct wire_event *e)
 
 	for (uint32_t i = 0; i < event_memo__words(e); i++)
 		hash += w[i] * factors[i];
-	return hash >> 32 & (EVENT_MEMO_EVENTS - 1);
+	return hash >> 56;
 }
 
 static inline bool event_memo__is(const struct event_memo *m, uint32_t i,
@@ -112,7 +112,8 @@ static inline void event_memo__add(struct event_memo *m, const struct wire_event
 	memcpy(known->w, e, event_memo__words(e) * sizeof(known->w[0]));
 	known->w[EVENT_MEMO_TIME] = m->generation;
 	known->again = *again;
-	event_memo__go_on(m, i);
+	if (i != m->last) /* as where it was found, but in a block that has ended */
+		event_memo__go_on(m, i);
 }
 
 #endif /* RECORD_EVENT_MEMO_H */

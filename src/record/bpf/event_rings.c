@@ -21,8 +21,9 @@
 #define KEPT_BYTES (2 * BATCH_BYTES) /* a larger buffer is freed when it is empty */
 /*
  * While a quarter of a ring is in use, the thread looks again after so long, and moves what is in a
- * ring at which the recorder has not looked meanwhile.  A ring overflows sooner only if its CPU
- * produces more than 600 MB a second, or fills three quarters of the ring in a millisecond.
+ * ring that the recorder has not emptied meanwhile.  Once it is awake, a ring overflows sooner only
+ * if its CPU produces more than 600 MB a second, or fills three quarters of the ring in a
+ * millisecond.
  */
 #define LOOK_NS_PER_BYTE 5 / 4
 #define LOOK_MIN_NS 1000000ull
@@ -37,7 +38,8 @@ struct cpu_ring {
 	struct event_ring ring; /* without parts: no such CPU */
 	struct buffer moved; /* by the thread: older than what is in the ring */
 	struct buffer batch; /* what the recorder reads, without the lock */
-	uint64_t looked_ns;
+	size_t handed_out; /* of the batch */
+	uint64_t looked_ns; /* when the recorder has left less than a quarter of the ring in use */
 };
 
 struct event_rings {
@@ -47,7 +49,8 @@ struct event_rings {
 	struct event_wakeups wakeups;
 	pthread_t thread;
 	bool started;
-	int stop_fd;
+	int event_fd; /* a ring was added, or the thread is to stop */
+	bool stop;
 	pthread_mutex_t lock; /* protects the rings */
 	struct cpu_ring *rings;
 };
@@ -132,6 +135,7 @@ int event_rings__add(struct event_rings *r, unsigned int cpu, struct wire_ring_p
 	r->rings[cpu].ring = ring;
 	r->rings[cpu].looked_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&r->lock);
+	eventfd_write(r->event_fd, 1); /* it may have been woken for this ring before */
 	return 0;
 }
 
@@ -141,10 +145,10 @@ bool event_rings__has(const struct event_rings *r, unsigned int cpu)
 }
 
 /*
- * Whether the programs will wake the thread before the ring overflows; they wake it once until this
- * has found less than a quarter of the ring in use.
+ * If less than a quarter of the ring is in use, lets the programs wake the thread again; whether
+ * they will do so.
  */
-static bool will_wake(const struct event_rings *r, const struct event_ring *ring)
+static bool wake_again(const struct event_rings *r, const struct event_ring *ring)
 {
 	uint64_t quarter = r->layout.bytes / WIRE_RING_FULL_PART;
 	uint32_t wakeup;
@@ -159,52 +163,75 @@ static bool will_wake(const struct event_rings *r, const struct event_ring *ring
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static void make_empty(struct buffer *b)
+/* Frees what the recorder has read. */
+static void free_read(struct cpu_ring *c)
 {
+	struct buffer *b = &c->batch;
+
+	if (c->handed_out < b->len)
+		return;
 	if (b->cap > KEPT_BYTES) {
 		free(b->bytes);
 		*b = (struct buffer){ 0 };
 	}
-	b->len = 0;
+	b->len = c->handed_out = 0;
+}
+
+/* The next records of the batch: what the thread has moved may be long. */
+static struct event_batch hand_out(struct cpu_ring *c)
+{
+	const char *at = c->batch.bytes + c->handed_out, *end = c->batch.bytes + c->batch.len;
+	struct event_batch b = { at, at };
+
+	if (end - at <= KEPT_BYTES)
+		b.end = end;
+	while (b.end < end && b.end - at < BATCH_BYTES)
+		b.end += event_ring__size((const struct wire_head *)b.end);
+	c->handed_out = b.end - c->batch.bytes;
+	return b;
+}
+
+static int get_batch(struct cpu_ring *c)
+{
+	struct buffer empty = c->batch;
+
+	if (c->batch.len)
+		return 0;
+	if (!c->moved.len)
+		return move(c, &c->batch, BATCH_BYTES);
+	c->batch = c->moved;
+	c->moved = empty;
+	return 0;
 }
 
 int event_rings__next(struct event_rings *r, unsigned int cpu, struct event_batch *ret_batch)
 {
 	struct cpu_ring *c = &r->rings[cpu];
-	struct buffer *b = &c->batch;
-	int err = 0;
+	int err;
 
 	pthread_mutex_lock(&r->lock);
-	make_empty(b);
-	if (c->moved.len) {
-		struct buffer empty = *b;
-
-		*b = c->moved;
-		c->moved = empty;
-	} else {
-		err = move(c, b, BATCH_BYTES);
-	}
-	if (c->ring.parts)
-		will_wake(r, &c->ring); /* again, if they have woken the thread */
-	c->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	free_read(c);
+	err = get_batch(c);
+	if (c->ring.parts && wake_again(r, &c->ring))
+		c->looked_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&r->lock);
-	if (err || !b->len)
+	if (err || !c->batch.len)
 		return err;
-	*ret_batch = (struct event_batch){ b->bytes, b->bytes + b->len };
+	*ret_batch = hand_out(c);
 	return 1;
 }
 
 void event_rings__read(struct event_rings *r, unsigned int cpu)
 {
 	pthread_mutex_lock(&r->lock);
-	make_empty(&r->rings[cpu].batch);
+	free_read(&r->rings[cpu]);
 	pthread_mutex_unlock(&r->lock);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 /*
- * Moves what is in rings that fill and were not looked at for some time.  Returns whether the
+ * Moves what is in rings that fill and have not been emptied for some time.  Returns whether the
  * programs will wake the thread when it has to look again.
  */
 static bool move_late(struct event_rings *r)
@@ -217,12 +244,12 @@ static bool move_late(struct event_rings *r)
 		struct cpu_ring *c = &r->rings[i];
 		uint64_t kept = c->batch.len + c->moved.len;
 
-		if (!c->ring.parts || will_wake(r, &c->ring))
+		if (!c->ring.parts || wake_again(r, &c->ring))
 			continue;
 		/* without memory the records stay where they are; the recorder reports damage */
 		if (now - c->looked_ns >= r->look_ns && kept < r->max_moved)
 			move(c, &c->moved, r->max_moved - kept);
-		will_be_woken &= will_wake(r, &c->ring);
+		will_be_woken &= wake_again(r, &c->ring);
 	}
 	return will_be_woken;
 }
@@ -230,24 +257,31 @@ static bool move_late(struct event_rings *r)
 static void *run(void *arg)
 {
 	struct event_rings *r = arg;
+	eventfd_t nr;
 	const struct timespec look = { .tv_nsec = r->look_ns };
 	struct pollfd fds[2] = {
 		{ .fd = r->wakeups.fd, .events = POLLIN },
-		{ .fd = r->stop_fd, .events = POLLIN },
+		{ .fd = r->event_fd, .events = POLLIN },
 	};
 
 	setpriority(PRIO_PROCESS, 0, -20); /* of this thread, as that of the recorder */
 	prctl(PR_SET_NAME, "stackonce-rings");
-	while (!fds[1].revents) {
-		bool will_be_woken;
+	for (;;) {
+		bool stop, will_be_woken,
+			in_vain = !r->wakeups.take(r->wakeups.ctx) && fds[0].revents;
 
-		r->wakeups.take(r->wakeups.ctx);
 		pthread_mutex_lock(&r->lock);
+		stop = r->stop;
 		will_be_woken = move_late(r);
 		pthread_mutex_unlock(&r->lock);
-		ppoll(fds, ARRAY_SIZE(fds), will_be_woken ? NULL : &look, NULL);
+		if (stop)
+			return NULL;
+		/* a program that was preempted in the middle may take long */
+		fds[0].events = in_vain ? 0 : POLLIN;
+		ppoll(fds, ARRAY_SIZE(fds), will_be_woken && !in_vain ? NULL : &look, NULL);
+		if (fds[1].revents)
+			eventfd_read(r->event_fd, &nr);
 	}
-	return NULL;
 }
 
 int event_rings__new(unsigned int nr_cpus, const struct wire_rings *layout, uint64_t max_moved,
@@ -264,9 +298,9 @@ int event_rings__new(unsigned int nr_cpus, const struct wire_rings *layout, uint
 	r->wakeups = *wakeups;
 	r->look_ns = MIN(MAX(layout->bytes * LOOK_NS_PER_BYTE, LOOK_MIN_NS), LOOK_MAX_NS);
 	pthread_mutex_init(&r->lock, NULL);
-	r->stop_fd = eventfd(0, EFD_CLOEXEC);
+	r->event_fd = eventfd(0, EFD_CLOEXEC);
 	r->rings = calloc(nr_cpus, sizeof(*r->rings));
-	err = r->stop_fd < 0 ? -errno : r->rings ? 0 : -ENOMEM;
+	err = r->event_fd < 0 ? -errno : r->rings ? 0 : -ENOMEM;
 	err = err ?: thread__start(&r->thread, run, r);
 	r->started = !err;
 	if (err) {
@@ -284,7 +318,10 @@ void event_rings__free(struct event_rings *r)
 	if (!r)
 		return;
 	if (r->started) {
-		eventfd_write(r->stop_fd, 1);
+		pthread_mutex_lock(&r->lock);
+		r->stop = true;
+		pthread_mutex_unlock(&r->lock);
+		eventfd_write(r->event_fd, 1);
 		pthread_join(r->thread, NULL);
 	}
 	for (i = 0; r->rings && i < r->nr_cpus; i++) {
@@ -294,7 +331,7 @@ void event_rings__free(struct event_rings *r)
 		free(c->moved.bytes);
 		free(c->batch.bytes);
 	}
-	closep(&r->stop_fd);
+	closep(&r->event_fd);
 	pthread_mutex_destroy(&r->lock);
 	free(r->rings);
 	free(r);

@@ -19,10 +19,13 @@
 
 struct event_rings;
 
-/* How the programs wake the thread: the descriptor can be read until take() is called. */
+/*
+ * How the programs wake the thread: the descriptor can be read until take() has taken all wakeups.
+ * It returns their number, which may be 0 if a program is about to add one.
+ */
 struct event_wakeups {
 	int fd;
-	void (*take)(void *ctx);
+	int (*take)(void *ctx);
 	void *ctx;
 };
 

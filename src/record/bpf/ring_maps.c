@@ -81,9 +81,9 @@ static int on_wakeup(void *ctx, void *data, size_t len)
 	return 0;
 }
 
-static void take_wakeups(void *ctx)
+static int take_wakeups(void *ctx)
 {
-	ring_buffer__consume(ctx);
+	return ring_buffer__consume(ctx);
 }
 
 struct event_wakeups programs__wakeups(const struct programs *p)

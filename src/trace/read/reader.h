@@ -344,7 +344,10 @@ void rd_resolve_user(struct stk_reader *r, uint64_t frame, struct stk_frame *f);
 
 /* resolve.c */
 void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s);
-/* Fills in a kernel frame whose node was read after `blocks` SYMBOLS blocks; NULL: no symbol. */
+/*
+ * Fills in a kernel frame whose node was read after `blocks` SYMBOLS blocks; NULL: no symbol.
+ * f->exact must be set, unless the frame is known to be exact by its address.
+ */
 const struct rd_symbol *rd_resolve(struct stk_reader *r, struct stk_frame *f, uint32_t blocks);
 
 /* merge.c */

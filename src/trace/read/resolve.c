@@ -79,8 +79,9 @@ static bool is_behind_padding(const struct rd_symbol *s, uint64_t addr)
 }
 
 /*
- * Symbol of a kernel frame; a return address belongs to the call before it.  Padding calls nothing:
- * the address behind it was on the stack because a retpoline, which jumps there, was interrupted.
+ * Symbol of a kernel frame; a return address belongs to the call before it.  Padding calls nothing,
+ * so the address behind it is no return address: mostly a retpoline was interrupted, which has the
+ * address on the stack to jump there.
  */
 const struct rd_symbol *rd_resolve(struct stk_reader *r, struct stk_frame *f, uint32_t blocks)
 {

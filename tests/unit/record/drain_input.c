@@ -142,8 +142,9 @@ const int *__wrap_programs__ring_fds(const struct programs *p, unsigned int cpu)
 	return &input.rings[cpu].fd;
 }
 
-static void take_nothing(void *ctx)
+static int take_nothing(void *ctx)
 {
+	return 0;
 }
 
 struct event_wakeups __wrap_programs__wakeups(const struct programs *p)

@@ -57,11 +57,11 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void take_wakeups(void *ctx)
+static int take_wakeups(void *ctx)
 {
-	uint64_t nr;
+	eventfd_t nr;
 
-	(void)!read(ring.wakeup_fd, &nr, sizeof(nr));
+	return eventfd_read(ring.wakeup_fd, &nr) ? 0 : nr;
 }
 
 /* As ring_wake() of the programs. */
@@ -228,6 +228,32 @@ static void late_wakeups(void **state)
 	assert_int_equal(ring.wakeups, 1);
 	assert_true(is_emptied());
 	assert_int_equal(take_all(0), 2);
+}
+
+/* A batch is short even if the thread has moved much, so that the recorder can end rounds. */
+static void long_memory_comes_in_batches(void **state)
+{
+	uint64_t first = 0, nr = 0;
+	const struct wire_head *record;
+	struct event_batch b;
+	unsigned int i;
+
+	open_rings(PLENTY);
+	for (i = 0; i < 20; i++) {
+		while (put(11))
+			;
+		assert_true(is_emptied());
+	}
+	while (event_rings__next(rings, 1, &b) == 1) {
+		assert_true(b.end - b.at <= SIZE);
+		while ((record = event_batch__next(&b)))
+			assert_int_equal(((const uint64_t *)record)[1], nr++);
+		event_rings__read(rings, 1);
+		if (!first)
+			first = nr;
+	}
+	assert_int_equal(nr, ring.nr);
+	assert_true(first < nr / 10);
 }
 
 /* What does not fit into the memory stays in the ring, and comes later. */
@@ -397,6 +423,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rings_with_room_are_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(wakeups_are_repeated, setup, teardown),
 		cmocka_unit_test_setup_teardown(late_wakeups, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_memory_comes_in_batches, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_is_limited, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_is_limited_while_a_batch_is_read, setup,
 						teardown),
