@@ -460,13 +460,11 @@ static __always_inline bool event_begin(struct event_run *e, u32 event, u64 ts)
 
 __noinline int event_measure(struct event_counts *c, struct scratch *s)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-
 	if (!c || !s)
 		return 0;
 	__sync_fetch_and_add(&c->c[STK_C_COST_NS], now() - s->ts);
 	bump(c, STK_C_COST_EVENTS);
-	ring_wake(ring_pos(&cpu));
+	ring_wake();
 	return 0;
 }
 

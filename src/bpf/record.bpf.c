@@ -66,7 +66,6 @@ int sample(struct bpf_perf_event_data *ctx)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct event_counts *c;
-	u32 cpu = bpf_get_smp_processor_id();
 	struct event_run e;
 	struct scratch *s;
 	u64 ts = now();
@@ -97,7 +96,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	kernel_stack(ctx, s, e.c, 0, 0, 1, KWALK_REGISTERS);
 	user_stack(s, e.c, true, false);
 	event_write(s, e.c);
-	ring_wake(ring_pos(&cpu));
+	ring_wake();
 	scratch_put(e.busy);
 	return 0;
 }

@@ -140,8 +140,11 @@ static __always_inline struct wire_ring_pos *ring_pos(const u32 *cpu)
  * ring buffer, whose lock that one may hold.  While that one is preempted, the recorder wakes from
  * its naps only.
  */
-static __always_inline void ring_wake(struct wire_ring_pos *p)
+static __always_inline void ring_wake(void)
 {
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wire_ring_pos *p = ring_pos(&cpu);
+
 	if (!p || ring_used(p) < ring_layout.bytes / WIRE_RING_FULL_PART ||
 	    *(volatile u32 *)&p->wakeup != WIRE_WAKEUP_NONE ||
 	    __sync_val_compare_and_swap(&p->wakeup, WIRE_WAKEUP_NONE, WIRE_WAKEUP_BEGUN))
@@ -247,13 +250,11 @@ static __always_inline void note_loss(struct event_counts *c, u64 ts)
  */
 __noinline int event_lost(struct event_counts *c, u32 counter, u64 ts)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-
 	if (!c || counter >= STK_NR_COUNTERS)
 		return 0;
 	bump(c, counter);
 	note_loss(c, ts);
-	ring_wake(ring_pos(&cpu));
+	ring_wake();
 	return 0;
 }
 

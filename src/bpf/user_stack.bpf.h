@@ -268,7 +268,7 @@ __noinline u64 user_copy(struct user_walk *u, struct user_thread *t)
 		return 0;
 	/* events have priority: the fuller the ring, the less is copied */
 	size = ring_used(ring_pos(&cpu));
-	ring_wake(ring_pos(&cpu));
+	ring_wake();
 	if (size > copy_limit + copy_limit / 2)
 		return 0;
 	if (size > copy_limit)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "event_ring.h"
 #include "trace/write/writer.h"
 #include "wire.h"
 
@@ -34,9 +35,9 @@ struct event_memo {
 static_assert(offsetof(struct wire_event, ts) == EVENT_MEMO_TIME * sizeof(uint64_t),
 	      "the word of the time");
 
-static inline uint32_t event_memo__words(const struct wire_event *e)
+static inline size_t event_memo__words(const struct wire_event *e)
 {
-	return (e->len + 7) / 8;
+	return event_ring__size((const struct wire_head *)e) / sizeof(uint64_t);
 }
 
 /* Where this event is, if it is known. */

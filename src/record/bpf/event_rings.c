@@ -50,8 +50,8 @@ struct event_rings {
 	pthread_t thread;
 	bool started;
 	int event_fd; /* a ring was added, or the thread is to stop */
+	pthread_mutex_t lock; /* protects the members below */
 	bool stop;
-	pthread_mutex_t lock; /* protects the rings */
 	struct cpu_ring *rings;
 };
 

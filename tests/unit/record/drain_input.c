@@ -24,7 +24,7 @@ static struct input {
 		int fd;
 		char *memory;
 	} * rings;
-	int wakeup_fd; /* nobody writes to it */
+	int wakeup_fd; /* never written to */
 	uint64_t frames[DRAIN_INPUT_DEPTH];
 } input;
 

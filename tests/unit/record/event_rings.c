@@ -64,25 +64,16 @@ static int take_wakeups(void *ctx)
 	return eventfd_read(ring.wakeup_fd, &nr) ? 0 : nr;
 }
 
-/* As ring_wake() of the programs. */
-static void wake(void)
+static void new_rings(const struct wire_rings *l, uint64_t max_moved)
 {
-	uint32_t none = WIRE_WAKEUP_NONE;
+	const struct event_wakeups wakeups = { ring.wakeup_fd, take_wakeups, NULL };
 
-	if (ring.pos.head - __atomic_load_n(&ring.pos.tail, __ATOMIC_ACQUIRE) < SIZE / 4 ||
-	    !__atomic_compare_exchange_n(&ring.pos.wakeup, &none, WIRE_WAKEUP_BEGUN, false,
-					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-		return;
-	ring.wakeups++;
-	eventfd_write(ring.wakeup_fd, 1);
-	__atomic_store_n(&ring.pos.wakeup, WIRE_WAKEUP_SENT, __ATOMIC_RELEASE);
+	assert_int_equal(event_rings__new(2, l, max_moved, &wakeups, &rings), 0);
 }
 
 static void open_rings(uint64_t max_moved)
 {
-	const struct event_wakeups wakeups = { ring.wakeup_fd, take_wakeups, NULL };
-
-	assert_int_equal(event_rings__new(2, &layout, max_moved, &wakeups, &rings), 0);
+	new_rings(&layout, max_moved);
 	assert_false(event_rings__has(rings, 1));
 	assert_int_equal(event_rings__add(rings, 1, &ring.pos, &ring.fd), 0);
 	assert_true(event_rings__has(rings, 1));
@@ -91,6 +82,20 @@ static void open_rings(uint64_t max_moved)
 static uint64_t tail(void)
 {
 	return __atomic_load_n(&ring.pos.tail, __ATOMIC_ACQUIRE);
+}
+
+/* As ring_wake() of the programs. */
+static void wake(void)
+{
+	uint32_t none = WIRE_WAKEUP_NONE;
+
+	if (ring.pos.head - tail() < SIZE / WIRE_RING_FULL_PART ||
+	    !__atomic_compare_exchange_n(&ring.pos.wakeup, &none, WIRE_WAKEUP_BEGUN, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return;
+	ring.wakeups++;
+	eventfd_write(ring.wakeup_fd, 1);
+	__atomic_store_n(&ring.pos.wakeup, WIRE_WAKEUP_SENT, __ATOMIC_RELEASE);
 }
 
 /* Reserves a record of so many words; NULL: the ring is full. */
@@ -240,8 +245,8 @@ static void long_memory_comes_in_batches(void **state)
 
 	open_rings(PLENTY);
 	for (i = 0; i < 20; i++) {
-		while (put(11))
-			;
+		for (unsigned int k = 0; k < SIZE / 8 / 11; k++)
+			assert_true(put(11));
 		assert_true(is_emptied());
 	}
 	while (event_rings__next(rings, 1, &b) == 1) {
@@ -345,10 +350,9 @@ static void rings_of_parts(void **state)
 	const struct wire_rings long_layout = { 2 * WIRE_RING_PART, 2, WIRE_RING_PART - 8 };
 	const size_t part_bytes = WIRE_RING_PART + WIRE_RING_SLACK;
 	int fds[] = { memfd_create("0", MFD_CLOEXEC), memfd_create("1", MFD_CLOEXEC) };
-	const struct event_wakeups wakeups = { ring.wakeup_fd, take_wakeups, NULL };
 	unsigned int i, words = WIRE_RING_SLACK / 8 - 1;
 
-	assert_int_equal(event_rings__new(2, &long_layout, PLENTY, &wakeups, &rings), 0);
+	new_rings(&long_layout, PLENTY);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(ftruncate(fds[i], part_bytes), 0);
 	assert_int_equal(event_rings__add(rings, 1, &ring.pos, fds), 0);
