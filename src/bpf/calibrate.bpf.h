@@ -17,10 +17,6 @@ struct files_struct {
 	struct fdtable *fdt;
 } __attribute__((preserve_access_index));
 
-struct inode___kernfs {
-	void *i_private;
-} __attribute__((preserve_access_index));
-
 /* Calibration on task:task_rename, which the recorder triggers itself in plain task context. */
 u32 calibrate_tid = 0;
 u32 calibrate_preempt = 0, calibrate_migrate = 0, calibrate_runs = 0;
@@ -96,10 +92,10 @@ int locate(void *ctx)
 	u32 cpu = bpf_get_smp_processor_id();
 	struct cfs_rq *cfs_rq;
 	struct rq *rq = NULL;
-	struct pid___links *pid = NULL;
+	struct pid *pid = NULL;
 	int rq_cpu = -1;
 
-	bpf_core_read(&pid, sizeof(pid), &((struct task_struct___links *)task)->thread_pid);
+	bpf_core_read(&pid, sizeof(pid), &task->thread_pid);
 	bpf_core_read(&initial_pids, sizeof(initial_pids), &pid->numbers[0].ns);
 	if (!bpf_core_field_exists(task->se.cfs_rq) || cpu >= WIRE_MAX_CPUS)
 		return 0;
@@ -120,8 +116,7 @@ int locate_cgroup(void *ctx)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct file *file = file_of(task, located_cgroup_fd);
-	struct inode___kernfs *inode = (void *)BPF_CORE_READ(file, f_inode);
-	struct kernfs_node *kn = BPF_CORE_READ(inode, i_private);
+	struct kernfs_node *kn = BPF_CORE_READ(file, f_inode, i_private);
 	struct cgroup *c = BPF_CORE_READ(kn, priv);
 
 	located_cgroup.id = BPF_CORE_READ(kn, id);

@@ -45,12 +45,25 @@ struct sched_entity {
 
 struct mm_struct;
 struct files_struct;
+struct css_set;
+struct cred;
+
+struct hlist_node {
+	struct hlist_node *next;
+} __attribute__((preserve_access_index));
+
+struct hlist_head {
+	struct hlist_node *first;
+} __attribute__((preserve_access_index));
+
+struct pid_namespace;
 
 struct upid {
-	int nr;
+	struct pid_namespace *ns;
 } __attribute__((preserve_access_index));
 
 struct pid {
+	struct hlist_head tasks[1]; /* by enum pid_type, PIDTYPE_PID first */
 	struct upid numbers[1];
 } __attribute__((preserve_access_index));
 
@@ -74,6 +87,10 @@ struct uprobes_state {
 	struct xol_area *xol_area;
 } __attribute__((preserve_access_index));
 
+/*
+ * All members that any program uses: libbpf searches the kernel's 130,000 types for each structure,
+ * and for each variant of one (___NAME).
+ */
 struct task_struct {
 	struct thread_info thread_info;
 	int pid, tgid;
@@ -85,6 +102,10 @@ struct task_struct {
 	struct files_struct *files;
 	struct task_struct *group_leader;
 	struct uprobe_task *utask;
+	struct css_set *cgroups;
+	const struct cred *real_cred;
+	struct pid *thread_pid;
+	struct hlist_node pid_links[1]; /* by enum pid_type */
 	u64 start_boottime;
 	u32 self_exec_id;
 	unsigned int in_execve : 1;

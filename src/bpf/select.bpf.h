@@ -74,11 +74,6 @@ struct cred {
 	kuid_t uid;
 } __attribute__((preserve_access_index));
 
-struct task_struct___owner {
-	struct css_set *cgroups;
-	const struct cred *real_cred;
-} __attribute__((preserve_access_index));
-
 /* A member of a kernel structure, read from its address. */
 #define LOAD(pointer, member) ((__typeof__((pointer)->member))kwalk_load((u64) & (pointer)->member))
 
@@ -88,7 +83,7 @@ struct task_struct___owner {
  */
 static __noinline bool in_cgroups(u64 task)
 {
-	struct task_struct___owner *t = (void *)task;
+	struct task_struct *t = (void *)task;
 	struct css_set *set = LOAD(t, cgroups);
 	struct cgroup *c = LOAD(set, dfl_cgrp), *at;
 	s32 level = LOAD(c, level);
@@ -112,7 +107,7 @@ static __noinline bool in_cgroups(u64 task)
 /* The real user id, which programs with the set-user-ID bit keep. */
 static __noinline bool has_uid(u64 task)
 {
-	struct task_struct___owner *t = (void *)task;
+	struct task_struct *t = (void *)task;
 	const struct cred *cred = LOAD(t, real_cred);
 	u32 uid = kwalk_load((u64)&cred->uid), i;
 
@@ -152,14 +147,6 @@ static __always_inline bool is_self(u32 tid, u32 tgid)
 	return self_tgid && (tgid == self_tgid || tid == *(volatile u32 *)&ctl.held);
 }
 
-struct hlist_node {
-	struct hlist_node *next;
-} __attribute__((preserve_access_index));
-
-struct hlist_head {
-	struct hlist_node *first;
-} __attribute__((preserve_access_index));
-
 struct xarray {
 	void *xa_head;
 } __attribute__((preserve_access_index));
@@ -177,20 +164,6 @@ struct pid_namespace {
 	struct idr idr;
 } __attribute__((preserve_access_index));
 
-struct upid___ns {
-	struct pid_namespace *ns;
-} __attribute__((preserve_access_index));
-
-struct pid___links {
-	struct hlist_head tasks[1]; /* by enum pid_type, PIDTYPE_PID first */
-	struct upid___ns numbers[1];
-} __attribute__((preserve_access_index));
-
-struct task_struct___links {
-	struct pid___links *thread_pid;
-	struct hlist_node pid_links[1]; /* by enum pid_type */
-} __attribute__((preserve_access_index));
-
 u64 initial_pids = 0; /* address of the initial struct pid_namespace, see `locate` */
 
 #define XA_LEVELS 4 /* 6 bits each: PID_MAX_LIMIT needs 22 */
@@ -204,7 +177,7 @@ static __noinline u64 task_of(u32 tid)
 {
 	struct pid_namespace *ns = (void *)initial_pids;
 	u64 entry = ns ? (u64)LOAD(ns, idr.idr_rt.xa_head) : 0, link;
-	struct pid___links *pid;
+	struct pid *pid;
 	struct xa_node *node;
 	u32 i, slot;
 
@@ -221,7 +194,7 @@ static __noinline u64 task_of(u32 tid)
 	if (!i || !pid || entry & 3)
 		return 0;
 	link = (u64)LOAD(pid, tasks[0].first);
-	return link ? link - bpf_core_field_offset(struct task_struct___links, pid_links) : 0;
+	return link ? link - bpf_core_field_offset(struct task_struct, pid_links) : 0;
 }
 
 /* Whether the task that an event names passes all selections. */

@@ -28,15 +28,10 @@ struct inode {
 	s64 i_size;
 	s64 i_mtime_sec, i_ctime_sec; /* since 6.11 (3aa63a569c64) */
 	u32 i_mtime_nsec, i_ctime_nsec;
-} __attribute__((preserve_access_index));
-
-struct inode___6_7 {
 	struct timespec64 __i_mtime; /* 6.7 (12cd44023651) */
 	struct timespec64 __i_ctime; /* 6.6 (13bc24457850) */
-} __attribute__((preserve_access_index));
-
-struct inode___6_1 {
-	struct timespec64 i_mtime, i_ctime;
+	struct timespec64 i_mtime, i_ctime; /* before */
+	void *i_private; /* of kernfs: its node */
 } __attribute__((preserve_access_index));
 
 struct qstr {
@@ -97,6 +92,7 @@ struct mm_struct {
 	struct maple_tree mm_mt;
 	mm_context_t context;
 	unsigned long start_code;
+	void *pgd;
 	struct uprobes_state uprobes_state;
 	seqcount_t mm_lock_seq; /* since 6.13 (db6f8b5ad9f4) a seqcount */
 } __attribute__((preserve_access_index));
@@ -320,9 +316,6 @@ static __always_inline u64 area_find_read(struct user_walk *u, u64 addr, u32 gue
 /* Sets the times of the key: mtime, and ctime, which programs cannot set back. */
 static __always_inline void area_times(struct user_area *a, const struct inode *inode)
 {
-	const struct inode___6_7 *i7 = (void *)inode;
-	const struct inode___6_1 *i1 = (void *)inode;
-
 	if (bpf_core_field_exists(inode->i_mtime_sec)) {
 		a->key.w[3] = BPF_CORE_READ(inode, i_mtime_sec) * 1000000000ll +
 			      BPF_CORE_READ(inode, i_mtime_nsec);
@@ -330,14 +323,14 @@ static __always_inline void area_times(struct user_area *a, const struct inode *
 			      (BPF_CORE_READ(inode, i_ctime_nsec) & CTIME_NSEC);
 		return;
 	}
-	if (bpf_core_field_exists(i7->__i_mtime))
-		a->key.w[3] = READ_TIMESPEC(i7, __i_mtime);
+	if (bpf_core_field_exists(inode->__i_mtime))
+		a->key.w[3] = READ_TIMESPEC(inode, __i_mtime);
 	else
-		a->key.w[3] = READ_TIMESPEC(i1, i_mtime);
-	if (bpf_core_field_exists(i7->__i_ctime))
-		a->key.w[5] = READ_TIMESPEC(i7, __i_ctime);
+		a->key.w[3] = READ_TIMESPEC(inode, i_mtime);
+	if (bpf_core_field_exists(inode->__i_ctime))
+		a->key.w[5] = READ_TIMESPEC(inode, __i_ctime);
 	else
-		a->key.w[5] = READ_TIMESPEC(i1, i_ctime);
+		a->key.w[5] = READ_TIMESPEC(inode, i_ctime);
 }
 
 static __always_inline void area_key_read(struct user_area *a)

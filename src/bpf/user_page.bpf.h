@@ -22,10 +22,6 @@
 struct wire_pages user_pages = {};
 struct wire_page_search page_search = {};
 
-struct mm_struct___pgd {
-	void *pgd;
-} __attribute__((preserve_access_index));
-
 /* An entry of a page table: Intel SDM volume 3, "4-Level Paging and 5-Level Paging". */
 #define PAGE_PRESENT (1 << 0)
 #define PAGE_USER (1 << 2)
@@ -35,7 +31,7 @@ struct mm_struct___pgd {
 
 static __always_inline u64 page_tables(u64 mm)
 {
-	return area_word((void *)(mm + bpf_core_field_offset(struct mm_struct___pgd, pgd)));
+	return area_word((void *)(mm + bpf_core_field_offset(struct mm_struct, pgd)));
 }
 
 /*

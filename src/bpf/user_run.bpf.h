@@ -111,6 +111,7 @@ static __always_inline u64 run_choose(u32 slot, u64 value, u64 other)
 {
 	u64 none = ((u64)slot - 1) >> 63; /* 1 or 0 */
 
+	asm volatile("" : "+r"(none)); /* else the compiler makes a branch of it */
 	return value ^ ((value ^ other) & -none);
 }
 

@@ -15,7 +15,7 @@
 #define USER_VMAS 16 /* mappings a thread remembers */
 #define USER_FRAMES 128 /* a power of two */
 #define USER_LEVELS 3 /* of the tree of mappings: some 1,000 of them */
-#define USER_AT_ONCE 16 /* frames of one call; the verifier follows each of them */
+#define USER_AT_ONCE 8 /* frames of one call; the verifier follows each of them */
 #define USER_FILE_EVENTS 8 /* that one event may send at most */
 #define USER_WAYS 4 /* slots in which a thread may be remembered */
 #define USER_KNOWN 4 /* stacks of a thread that are known without a walk; a power of two */

@@ -89,7 +89,7 @@ struct kwalk_modules {
 
 /* The default of kernel.perf_event_max_stack. */
 #define KWALK_MAX_FRAMES 127
-#define KWALK_ROUND 8 /* frames of one global function call, verified at once */
+#define KWALK_ROUND 4 /* frames of one global function call, verified at once */
 
 /* How a walk ended. */
 enum kwalk_stop {

@@ -360,7 +360,7 @@ KWALK_INLINE __u32 kwalk_linked_frame(struct kwalk_stack *s)
 
 /* ---- the whole walk -------------------------------------------------------------------------- */
 
-/* Walks a few frames.  KWALK_STOPS: go on.  Verifying all at once takes eight times as long. */
+/* Walks a few frames.  KWALK_STOPS: go on.  Verifying all at once takes many times as long. */
 KWALK_GLOBAL __u32 kwalk_round(struct kwalk_stack *s)
 {
 	__u32 stop = KWALK_STOPS, i;
@@ -450,6 +450,12 @@ KWALK_INLINE bool kwalk_is_up(__u64 base, __s64 above, __u64 word, __u64 size)
 	return word - (base + KWALK_BIAS + above) - 1 < size;
 }
 
+/* 1: a cs is that of user mode; without a branch, which the verifier would follow in each step. */
+KWALK_INLINE __u64 kwalk_from_user(__u64 cs)
+{
+	return ((cs & KWALK_USER_MODE) + KWALK_USER_MODE) >> 2;
+}
+
 KWALK_INLINE __u64 kwalk_word(bool by_load, const struct kwalk_stack *s, __u64 addr)
 {
 	return by_load ? kwalk_guarded(addr) : kwalk_read(s, addr);
@@ -499,12 +505,9 @@ KWALK_GLOBAL int kwalk_replay_rare(struct kwalk_stack *s, __u64 step)
 	return 1;
 }
 
-/*
- * Returns the memo's value if it describes this stack, else 0.  seq was read before the rest of the
- * memo.  by_load is a constant, so a step does not ask the settings how memory is read.
- */
-KWALK_INLINE __u64 kwalk_replay(bool by_load, struct kwalk_stack *s, struct kwalk_memo *m,
-				__u32 seq)
+/* by_load is a constant, so a step does not ask the settings how memory is read. */
+KWALK_INLINE __u64 kwalk_replay_by(bool by_load, struct kwalk_stack *s, const struct kwalk_memo *m,
+				   __u32 seq)
 {
 	__u64 low, last, base, step, word, at;
 	__u32 kind, i;
@@ -544,7 +547,7 @@ KWALK_INLINE __u64 kwalk_replay(bool by_load, struct kwalk_stack *s, struct kwal
 			return 0;
 		word = kwalk_word(by_load, s, at);
 		if (kind == KWALK_MODE) {
-			if (!!(word & KWALK_USER_MODE) != upper)
+			if (kwalk_from_user(word) != (__u64)upper)
 				return 0;
 			continue;
 		}
@@ -557,6 +560,18 @@ KWALK_INLINE __u64 kwalk_replay(bool by_load, struct kwalk_stack *s, struct kwal
 		return 0;
 	word = kwalk_get64(&m->value);
 	return kwalk_get32(&m->seq) == seq ? word : 0;
+}
+
+/*
+ * Returns the memo's value if it describes this stack, else 0.  seq was read before the rest of the
+ * memo.  Verified once, not for each of the two memos that a stack may have.
+ */
+KWALK_GLOBAL __u64 kwalk_replay(struct kwalk_stack *s, const struct kwalk_memo *m, __u32 seq)
+{
+	if (!s || !m)
+		return 0;
+	return kwalk_settings.reader == KWALK_BY_LOAD ? kwalk_replay_by(true, s, m, seq) :
+							kwalk_replay_by(false, s, m, seq);
 }
 
 /*
@@ -621,8 +636,7 @@ KWALK_GLOBAL __u64 kwalk_recall(struct kwalk_stack *s, __u32 salt)
 		seq = kwalk_memo_seq(m);
 		if ((kwalk_get64(&m->tag) | KWALK_TAG_PLAIN) != kwalk_get64(&s->tag))
 			continue;
-		value = kwalk_settings.reader == KWALK_BY_LOAD ? kwalk_replay(true, s, m, seq) :
-								 kwalk_replay(false, s, m, seq);
+		value = kwalk_replay(s, m, seq);
 		if (value)
 			return value;
 	}
@@ -659,7 +673,7 @@ KWALK_INLINE __u64 kwalk_replay_plain(const struct kwalk_memo *m, __u32 seq, __u
 			if (!kwalk_is_up(base, (__s64)step >> 32, found, size))
 				return 0;
 			base = found - KWALK_BIAS;
-		} else if (!!(found & KWALK_USER_MODE) != step >> 32) { /* KWALK_MODE */
+		} else if (kwalk_from_user(found) != step >> 32) { /* KWALK_MODE */
 			return 0;
 		}
 	}

@@ -56,7 +56,7 @@ memo-any-stack)	# a walk may go from one stack to any other
 memo-down)	# a walk may go down on the task's stack
 	script='s/if (s->replay.last != ~7ull && (kind != KWALK_TO_TASK || word + upper <= at))/if (0)/' changes=2 ;;
 memo-any-mode)	# interrupted user mode and kernel mode are the same
-	script='s/if (!!(word & KWALK_USER_MODE) != upper)/if (0)/' changes=2 ;;
+	script='s/if (kwalk_from_user(word) != (__u64)upper)/if (0)/' changes=2 ;;
 memo-old-modules) # an entry with unloaded modules is used
 	script='s/if (s->modules && !kwalk_modules_hold(s))/if (0)/' changes=2 ;;
 memo-no-bounds)	# a read may leave the stack
@@ -75,7 +75,7 @@ plain-half)	# only half of a word is compared
 plain-any-base)	# a frame may lie anywhere
 	script='s/if (!kwalk_is_up(base, (__s64)step >> 32, found, size))$/if (0)/' changes=2 ;;
 plain-any-mode)	# interrupted user mode and kernel mode are the same
-	script='s/if (!!(found & KWALK_USER_MODE) != step >> 32)/if (0)/' changes=2 ;;
+	script='s/if (kwalk_from_user(found) != step >> 32)/if (0)/' changes=2 ;;
 plain-old-modules) # an entry with unloaded modules is used
 	script='s/if (step && !kwalk_tables_hold(step))/if (0)/' changes=2 ;;
 plain-no-bounds) # a read may leave the stack

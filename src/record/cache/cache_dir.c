@@ -51,7 +51,10 @@ struct cache_dir {
 
 /* ---- the directory --------------------------------------------------------------------------- */
 
-/* Whether only root and this user can replace what is in the directory. */
+/*
+ * Whether only root and this user can replace what is in the directory.  Others may list the last
+ * one, as other programs create it, too: the files in it are for the user alone.
+ */
 static bool is_ours(int fd, bool last)
 {
 	struct stat st;
@@ -59,7 +62,7 @@ static bool is_ours(int fd, bool last)
 	if (fstat(fd, &st) || !S_ISDIR(st.st_mode) || (st.st_uid && st.st_uid != geteuid()))
 		return false;
 	if (last)
-		return st.st_uid == geteuid() && !(st.st_mode & 077);
+		return st.st_uid == geteuid() && !(st.st_mode & 022);
 	return !(st.st_mode & 022) || st.st_mode & S_ISVTX;
 }
 

@@ -309,9 +309,11 @@ static void test_others(void **state)
 	}
 	snprintf(inner, sizeof(inner), "%s/a/b", dir);
 	assert_true(opens(inner)); /* created */
-	assert_int_equal(chmod(inner, 0750), 0);
+	assert_int_equal(chmod(inner, 0770), 0);
 	assert_false(opens(inner));
-	assert_int_equal(chmod(inner, 0700), 0);
+	assert_int_equal(chmod(inner, 0702), 0);
+	assert_false(opens(inner));
+	assert_int_equal(chmod(inner, 0755), 0);
 	assert_true(opens(inner));
 	snprintf(link, sizeof(link), "%s/link", dir);
 	assert_int_equal(symlink("a", link), 0);

@@ -34,18 +34,18 @@ struct budget {
 };
 
 static const struct budget with_user_stacks[] = {
-	{ "record", 154000, 200000 },
-	{ "record_filtered", 167000, 213000 },
+	{ "record", 104000, 123000 },
+	{ "record_filtered", 117000, 136000 },
 	{ "nested", 2000, 2000 },
-	{ "record_sys_enter", 151000, 197000 },
-	{ "record_sys_exit", 149000, 195000 },
-	{ "sample", 149000, 194000 },
+	{ "record_sys_enter", 101000, 120000 },
+	{ "record_sys_exit", 99000, 119000 },
+	{ "sample", 99000, 119000 },
 	{ "begin_program", 5000, 5000 },
 	{ "snapshot", 2000, 2000 },
 	{ "count", 1000, 1000 },
-	{ "native_end", 48000, 80000 },
-	{ "native_slow", 68000, 115000 },
-	{ "native_user", 102000, 102000 },
+	{ "native_end", 27000, 27000 },
+	{ "native_slow", 48000, 67000 },
+	{ "native_user", 65000, 65000 },
 	{ "native_filter", 14000, 14000 },
 	{ "native", 4700, 4700 },
 	{ "check_kernel", 500, 500 },
@@ -56,7 +56,7 @@ static const struct budget with_user_stacks[] = {
 };
 
 static const struct budget kernel_stacks_only[] = {
-	{ "record", 67000, 113000 },
+	{ "record", 54000, 73000 },
 	{ "nested", 2000, 2000 },
 };
 
