@@ -192,6 +192,7 @@ run_tool()
 {
 	[ ! -e "$work/$1.failed" ] || return 0
 	rm -f "$work/$1.stk" "$work/$1.data"
+	sync
 	if ! start_tool "$1"; then
 		end_child INT "$recorder"
 		recorder=
@@ -298,6 +299,7 @@ bench_workload()
 	count_events
 	[ "$rounds" -lt "$repeats" ] || rounds=$repeats
 	for _ in $(seq 1 "$rounds"); do
+		sync # as before each tool: none pays for what another one has written
 		run_workload >>"$work/base.ns"
 		for t in $tools; do
 			run_tool "$t"
