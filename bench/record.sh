@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # The cost of recording for the recorded: ns of the workload's own CPU time added per event,
-# compared with other tools.  Each round runs all tools in turn and one run without a tool; the
-# medians are compared.  The last lines of a workload check the promises.
+# compared with other tools.  Each round runs all tools in turn and one run without a tool; further
+# rounds, four times as many, run those whose difference is promised.  The medians are compared.
+# The last lines of a workload check the promises.
 #   BENCH_REPEATS    rounds (5)
 #   BENCH_TOOLS      the tools to run instead of all
 #   BENCH_WORKLOADS  workloads (first column of the table at the end) to run instead of all
@@ -192,7 +193,6 @@ run_tool()
 {
 	[ ! -e "$work/$1.failed" ] || return 0
 	rm -f "$work/$1.stk" "$work/$1.data"
-	sync
 	if ! start_tool "$1"; then
 		end_child INT "$recorder"
 		recorder=
@@ -291,6 +291,29 @@ promise_costs()
 	promise 'the stack alone, ns' "$(stack_alone stackonce | median)" 40
 }
 
+# run_round TOOL...: no run pays for what an earlier one has written.
+run_round()
+{
+	sync
+	run_workload >>"$work/base.ns"
+	for t; do
+		sync
+		run_tool "$t"
+	done
+}
+
+# One stack on two CPUs: both would wait for a line or a lock that they share.  But CPUs that share
+# a core slow the workload itself.
+compare_cpus()
+{
+	slower=$(echo "$(median <"$work/base.ns") $alone" |
+		awk '{ printf "%.3f\n", ($1 > $2) ? $1 / $2 : 1 }')
+	echo "on two CPUs, the workload takes $slower times as long without a tool;" \
+		"the tool's time there is divided by that"
+	promise_two_cpus "$(cost stackonce | awk -v by="$slower" '{ print $1 / by, $2 / by }')" \
+		"$one_cpu"
+}
+
 bench_workload()
 {
 	for old in "$work"/*; do
@@ -299,12 +322,15 @@ bench_workload()
 	count_events
 	[ "$rounds" -lt "$repeats" ] || rounds=$repeats
 	for _ in $(seq 1 "$rounds"); do
-		sync # as before each tool: none pays for what another one has written
-		run_workload >>"$work/base.ns"
-		for t in $tools; do
-			run_tool "$t"
-		done
+		# shellcheck disable=SC2086 # words
+		run_round $tools
 	done
+	# What a stack costs is little, compared with what runs vary.
+	if [ -z "${BENCH_TOOLS:-}" ] && [ "$promised" != - ]; then
+		for _ in $(seq 1 $((4 * rounds))); do
+			run_round stackonce stackonce-no-stacks
+		done
+	fi
 	printf '\n%s, %s: %.0f ns per event without a tool, +- %.0f; %d rounds\n' "$name" "$event" \
 		"$(median <"$work/base.ns")" "$(spread <"$work/base.ns")" "$rounds"
 	printf '%-28s %9s %7s %7s %9s %9s %12s %9s\n' tool '+ns/event' '+-' ratio lost B/event \
@@ -315,10 +341,12 @@ bench_workload()
 	print_stack_alone 'the stack alone' stackonce
 	print_stack_alone "  by the kernel's unwinder" stackonce-kernel
 	case $tools in *stackonce*) promise_accounts ;; esac
-	# One stack on two CPUs: both would wait for a line or a lock that they share.
 	case $name in
-	syscall) one_cpu=$(cost stackonce) ;;
-	two-cpus) [ -z "${one_cpu:-}" ] || promise_two_cpus "$(cost stackonce)" "$one_cpu" ;;
+	syscall)
+		one_cpu=$(cost stackonce)
+		alone=$(median <"$work/base.ns")
+		;;
+	two-cpus) [ -z "${one_cpu:-}" ] || compare_cpus ;;
 	esac
 	[ -n "${BENCH_TOOLS:-}" ] || [ "$promised" != costs ] || promise_costs
 }
@@ -334,7 +362,7 @@ TEXT
 src=$(cd "$BENCH/../src" && pwd)
 export BENCH prog measure work src
 # Name; events; the programs of the workload; the CPUs it runs on in parallel; most rounds, as a
-# tool takes half a minute to detach from hundreds of events; whether its costs are promised; the
+# tool takes half a minute to detach from hundreds of events; what of its costs is promised; the
 # command on $cpu.
 while read -r name event comm cpus rounds promised command <&3; do
 	case " ${BENCH_WORKLOADS:-$name} " in
@@ -343,7 +371,7 @@ while read -r name event comm cpus rounds promised command <&3; do
 done 3<<'TABLE'
 switch   sched:sched_switch         pingpong  0   99 costs "$prog/pingpong" 60000 $cpu
 syscall  raw_syscalls:sys_enter     getppid   0   99 costs "$prog/getppid" 250000 $cpu
-two-cpus raw_syscalls:sys_enter     getppid   0,1 99 -     "$prog/getppid" 150000 $cpu
+two-cpus raw_syscalls:sys_enter     getppid   0,1 99 cpus  "$prog/getppid" 150000 $cpu
 fault    exceptions:page_fault_user faults    0   99 -     "$prog/faults" 50000 $cpu
 tcp      net:*                      pingpong  0   99 -     "$prog/pingpong" 15000 $cpu tcp
 compile  sched:*,syscalls:*         cc|cc1|as 0   3  -     sh "$BENCH/compile.sh" $cpu
