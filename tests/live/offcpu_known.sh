@@ -78,12 +78,17 @@ wrong_facts()
 		else empty end'
 }
 
-# switches_of FIRST LAST <SWITCHES: how often each thread left a CPU or came back, its time off CPU
-# from each leaving to the next return, and how often that was.  SWITCHES are "NS FROM TO".
+# between FIRST LAST FILE: prints the switches of that time.
+between()
+{
+	awk -v first="$1" -v last="$2" '$1 + 0 >= first + 0 && $1 + 0 <= last + 0' "$3"
+}
+
+# switches_of <SWITCHES: how often each thread left a CPU or came back, its time off CPU from each
+# leaving to the next return, and how often that was.  SWITCHES are "NS FROM TO".
 switches_of()
 {
-	awk -v first="$1" -v last="$2" '
-		$1 + 0 < first + 0 || $1 + 0 > last + 0 { next }
+	awk '
 		{ switches[$2]++; switches[$3]++ }
 		$3 in since { off[$3] += $1 - since[$3]; times[$3]++; delete since[$3] }
 		$2 { since[$2] = $1 }
@@ -137,18 +142,17 @@ compare_perf()
 			"\(.ts) \(.fields.prev_pid) \(.fields.next_pid)"' >own.switches
 	# shellcheck disable=SC2046 # two numbers
 	set -- $(jq -r 'select(.type == "sums") | "\(.first) \(.last)"' tid.json)
-	switches_of "$@" <perf.switches >perf.off
-	switches_of "$@" <own.switches >own.off
 	for f in perf own; do
-		awk -v first="$1" -v last="$2" -v of=$f \
-			'$1 + 0 >= first + 0 && $1 + 0 <= last + 0 { print of, $0 }' $f.switches
+		between "$@" $f.switches >$f.during
+		switches_of <$f.during >$f.off
+		sed "s/^/$f /" $f.during
 	done | apart_of >apart
 	jq -rn --slurpfile answer tid.json --slurpfile truth truth.json --rawfile perf perf.off \
 		--rawfile own own.off --rawfile apart apart --argjson slack "$slack" '
 		def rows: split("\n")[] | select(. != "") | split(" ") | map(tonumber);
-		[$truth[].tid] as $tids | (reduce ($own | rows) as $r ({}; .["\($r[0])"] = $r[1]))
-			as $switches |
-		(reduce ($apart | rows) as $r ({}; .["\($r[0])"] = $r[1])) as $stood |
+		def by_tid: reduce rows as $r ({}; .["\($r[0])"] = $r[1]);
+		[$truth[].tid] as $tids | ($own | by_tid) as $switches |
+		($apart | by_tid) as $stood |
 		$perf | rows as [$tid, $seen, $ns, $times] | select(any($tids[]; . == $tid)) |
 		[$answer[] | select(.type == "group" and .tid == $tid)] as $of |
 		([$of[] | .blocked_ns + .queued_ns - (.states.new.queued_ns // 0)] | add // 0)
