@@ -17,10 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "../stress.h"
 #include "kwalk_layout.h"
 
 #define THREADS 4 /* two per CPU */
@@ -139,7 +137,7 @@ static bool is_outside(const struct kwalk_stack *s, uint64_t addr)
 	return s && s->size && (addr < s->low || addr - s->low > s->size - 8);
 }
 
-static uint64_t mix(uint64_t x)
+static uint64_t scramble(uint64_t x)
 {
 	x = (x ^ x >> 31) * 0x7fb5d329728ea185ull;
 	x = (x ^ x >> 27) * 0x81dadef4bc2dd44dull;
@@ -149,14 +147,14 @@ static uint64_t mix(uint64_t x)
 static uint32_t rnd(uint64_t *rng, uint32_t n)
 {
 	*rng += 0x9e3779b97f4a7c15ull;
-	return (mix(*rng) >> 32) % n;
+	return (scramble(*rng) >> 32) % n;
 }
 
 /* ---- text and its rules ---------------------------------------------------------------------- */
 
 static uint32_t body_rule(unsigned int block, unsigned int version)
 {
-	uint64_t rng = mix(block * 16 + version);
+	uint64_t rng = scramble(block * 16 + version);
 	uint32_t off = 16 + 8 * rnd(&rng, 20), kind = rnd(&rng, 100);
 
 	if (block < ENDS)
@@ -359,7 +357,7 @@ static uint64_t build_frame(struct builder *b, uint32_t rule, unsigned int depth
 
 static void build(struct world *w, uint64_t nr)
 {
-	uint64_t rng = mix(nr / ALIKE), ip;
+	uint64_t rng = scramble(nr / ALIKE), ip;
 	struct builder b = { .w = w, .rng = &rng };
 	unsigned int depth = 1 + nr % 20;
 
@@ -367,7 +365,7 @@ static void build(struct world *w, uint64_t nr)
 	w->task[TASK_WORDS - 6] = nr & 1; /* in place of a system call's number */
 	w->nr_used = w->nr_ups = w->nr = 0;
 	w->has_module = w->is_guest = false;
-	w->bp = mix(nr);
+	w->bp = scramble(nr);
 	b.on_task = rnd(&rng, 4);
 	b.sp = b.on_task ? w->task_addr + 1024 + 8 * rnd(&rng, 1400) :
 			   w->other_addr + 8 * rnd(&rng, 100);
@@ -376,7 +374,7 @@ static void build(struct world *w, uint64_t nr)
 	ip = w->ip = next_site(&b, depth);
 	while (ip && w->nr < KWALK_MAX_FRAMES) {
 		if (w->nr == 2)
-			rng ^= mix(nr);
+			rng ^= scramble(nr);
 		w->words[w->nr++] = ip;
 		ip = build_frame(&b, rule_of(ip, b.signal), depth);
 	}
@@ -449,11 +447,11 @@ static bool raise_stack(struct world *w)
 
 static uint64_t value_of(const struct kwalk_stack *s, uint32_t salt)
 {
-	uint64_t v = mix(salt) + s->nr;
+	uint64_t v = scramble(salt) + s->nr;
 	unsigned int i;
 
 	for (i = 0; i < s->nr; i++)
-		v = mix(v ^ s->words[i]) + i;
+		v = scramble(v ^ s->words[i]) + i;
 	return v | 1;
 }
 
@@ -642,6 +640,7 @@ static void on_timer(int sig)
 	int err = errno;
 
 	(void)sig;
+	stress_timer_expired();
 	if (self.world && self.nested < NEST_MAX) {
 		self.nested++;
 		count(&test.interrupts);
@@ -657,7 +656,7 @@ static void self_init(unsigned int thread)
 
 	self.thread = thread;
 	self.cpu = thread % CPUS;
-	self.rng = mix(seed + thread);
+	self.rng = scramble(seed + thread);
 	for (i = 0; i <= NEST_MAX; i++) {
 		self.worlds[i].task_addr = 0xffffc90000000000ull + ((thread * 8 + i) << 16);
 		self.worlds[i].other_addr = 0xfffffe0000000000ull + ((thread * 8 + i) << 16);
@@ -666,17 +665,12 @@ static void self_init(unsigned int thread)
 
 static void *thread_run(void *arg)
 {
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
-	struct itimerspec every = { .it_interval.tv_nsec = signal_ns,
-				    .it_value.tv_nsec = signal_ns };
-	timer_t timer;
 	uint64_t i;
 
 	self_init((uintptr_t)arg);
-	event._sigev_un._tid = (int)syscall(SYS_gettid);
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &every, NULL))
-		abort();
+	stress_timer_create();
 	for (i = 0; i < rounds; i++) {
+		stress_timer_arm(signal_ns);
 		run_world();
 		/* a module is loaded: memos of modules become invalid, but the rules stay */
 		if (!self.thread && !(i & 1023)) {
@@ -685,7 +679,7 @@ static void *thread_run(void *arg)
 			__atomic_store_n(&modules.valid, n + 1, __ATOMIC_RELEASE);
 		}
 	}
-	timer_delete(timer);
+	stress_timer_delete();
 	return NULL;
 }
 

@@ -18,9 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../stress.h"
 #include "record/bpf/event_ring.h"
@@ -156,6 +154,7 @@ static void interrupt(void)
 	if (self.level == LEVELS - 1)
 		return;
 	self.level++;
+	stress_timer_arm(signal_ns);
 	if (has_room())
 		output();
 	self.level--;
@@ -177,6 +176,7 @@ static void on_timer(int sig)
 {
 	int saved = errno;
 
+	stress_timer_expired();
 	COUNT(signals);
 	interrupt();
 	errno = saved;
@@ -185,24 +185,19 @@ static void on_timer(int sig)
 static void *program_run(void *arg)
 {
 	uintptr_t me = (uintptr_t)arg;
-	struct itimerspec often = { { 0, signal_ns }, { 0, signal_ns } };
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
 	unsigned int i;
-	timer_t timer;
 
 	self.cpu = me % CPUS;
 	self.program = me / CPUS;
 	self.rng = mix(me + 1);
-	event._sigev_un._tid = syscall(SYS_gettid);
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
-		abort();
-	timer_settime(timer, 0, &often, NULL);
+	stress_timer_create();
 	for (i = 0; i < test.scene->records; i++) {
+		stress_timer_arm(signal_ns);
 		while (!has_room())
 			sched_yield();
 		output();
 	}
-	timer_delete(timer);
+	stress_timer_delete();
 	__atomic_fetch_sub(&test.running, 1, __ATOMIC_RELEASE);
 	return NULL;
 }

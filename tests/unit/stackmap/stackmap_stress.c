@@ -15,9 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "../stress.h"
 
@@ -190,6 +187,7 @@ static void on_timer(int sig)
 	uint32_t keep = current_stack, i;
 	int saved = errno;
 
+	stress_timer_expired();
 	COUNT(signals);
 	if (self.nested >= NEST_MAX)
 		return;
@@ -206,20 +204,15 @@ static void on_timer(int sig)
 static void *thread_run(void *arg)
 {
 	unsigned int me = (uintptr_t)arg, round, i;
-	struct itimerspec often = { { 0, signal_ns }, { 0, signal_ns } };
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
-	timer_t timer;
 
 	self.cpu = me / 2; /* two threads preempt each other on one CPU */
 	self.rng = mix(me + test.seed);
-	event._sigev_un._tid = syscall(SYS_gettid);
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
-		abort();
-	timer_settime(timer, 0, &often, NULL);
+	stress_timer_create();
 	for (round = 0; round < test.scene->rounds; round++) {
 		for (i = 0; i < test.scene->stacks; i++) { /* all in the same order: most races */
 			if (!round && i % 64 == 0)
 				pthread_barrier_wait(&test.barrier);
+			stress_timer_arm(signal_ns);
 			current_stack = i;
 			stack_get(i);
 			if (i % 4 == 0)
@@ -229,7 +222,7 @@ static void *thread_run(void *arg)
 				stack_get(current_stack);
 		}
 	}
-	timer_delete(timer);
+	stress_timer_delete();
 	return NULL;
 }
 
