@@ -19,6 +19,16 @@ restore()
 	:
 }
 
+# keep: what a failed test leaves is in $LIVE_OUT-failed/TEST until it fails again, but for large
+# files.  Not in a test machine, whose disk is its memory.
+keep()
+{
+	kept=$LIVE_OUT-failed/$(basename "$0" .sh)
+	rm -rf "$kept"
+	find "$work" -xdev -type f -size +65536k -exec rm {} +
+	mkdir -p "${kept%/*}" && cp -Rx "$work" "$kept" && note "its files are in $kept"
+}
+
 # Removes whatever the test started, mounted or created.
 cleanup()
 {
@@ -34,6 +44,10 @@ cleanup()
 	if mountpoint -q "$work/mnt" 2>/dev/null; then
 		umount "$work/mnt" || :
 	fi
+	case $rc in
+	0 | 77 | 130 | 143) ;;
+	*) [ -n "${LIVE_VM:-}" ] || [ -z "${LIVE_OUT:-}" ] || keep ;;
+	esac
 	rm -rf "$work"
 	exit "$rc"
 }

@@ -186,7 +186,8 @@ done
 until_back 3 "'$PROG/badframe' $calls"
 WAY_BACK='exceptions:page_fault_kernel 100 kmem:kmalloc 100 kmem:kfree 100'
 back -a $(scale --user-stacks=fp "$stacks") \
-	-e exceptions:page_fault_kernel,kmem:kmalloc,kmem:kmem_cache_alloc,kmem:kfree,kmem:mm_page_free
+	-e exceptions:page_fault_kernel,kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc \
+	-e kmem:mm_page_free
 "$STACKONCE" script --json --event 'kmem:k*' back.stk | jq -r 'select(.fields and
 	.fields.ptr != "0x0") |
 	"\(.ts) \(.cpu) \(.fields.ptr) \(.event) \(.tid) \(.kstack) \(.fields)"' |

@@ -6,7 +6,7 @@
 # a line "# alone: WHY" runs when the others have ended, one with "# on request: WHY" only if it is
 # named.  LIVE_ALL=1 selects the long variants, LIVE_STRESS=1 adds a load beside the tests.
 # $LIVE_OUT receives results (NAME, RESULT, PASSED, FAILED, SKIPPED, SECONDS separated by tabs),
-# skips, and a NAME.log for each test.
+# skips, and a NAME.log for each test; what a failed one leaves is in $LIVE_OUT-failed/NAME.
 set -u
 
 STACKONCE=$1
@@ -14,7 +14,7 @@ PROG=$2
 shift 2
 LIVE=$(cd "$(dirname "$0")" && pwd)
 LIVE_OUT=${LIVE_OUT:-/tmp/stackonce-live}
-export STACKONCE PROG LIVE
+export STACKONCE PROG LIVE LIVE_OUT
 # shellcheck source=tests/tracefs.sh
 . "$LIVE/../tracefs.sh"
 # shellcheck source=tests/process.sh
