@@ -207,10 +207,8 @@ static __always_inline bool stack_is_due(struct event_counts *c)
 }
 
 /* Walks the stack into s->walk.words; false: use bpf_get_stack(). */
-static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct event_counts *c,
-				       enum kwalk_start start)
+static __always_inline bool stack_walk(struct scratch *s, struct event_counts *c)
 {
-	enum kwalk_verdict verdict;
 	u32 stop = kwalk_walk(&s->walk), why;
 
 	why = stop - KWALK_STOP_RULE;
@@ -220,11 +218,8 @@ static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct even
 	if (stop != KWALK_DONE)
 		return false;
 	s->walked = 1;
-	if (!kwalk_due(__sync_fetch_and_add(&c->c[STK_C_WALKED], 1)))
-		return true;
-	verdict = kwalk_check(ctx, &s->walk, start);
-	stack_checked(s, c, verdict);
-	return verdict != KWALK_DIFFERED;
+	s->due = kwalk_due(__sync_fetch_and_add(&c->c[STK_C_WALKED], 1));
+	return true;
 }
 
 /* Cuts and stores the n frames in s->walk.words; returns as stack_store(). */
@@ -249,14 +244,14 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum
 /*
  * Verifies the stored stack: the kernel's stack, when it is stored now, must get the same id.  r is
  * the result of storing the walked stack.  This runs for each stack that is new in the map, so a
- * wrong rule is noticed with the first stack that it spoils, and from time to time for a remembered
- * one.
+ * wrong rule is noticed with the first stack that it spoils, and from time to time for a known one.
  */
 static __always_inline int stack_verify(void *ctx, struct scratch *s, struct event_counts *c,
 					u32 marker, enum kwalk_start start, int r)
 {
 	u32 id = s->kstack;
-	long n = kwalk_by_kernel(ctx, &s->walk, start);
+	/* Words that are not in the map go with the event: the kernel's must not replace them. */
+	long n = r > 0 ? kwalk_by_kernel(ctx, &s->walk, start) : 0;
 	int again;
 
 	if (n <= 0) {
@@ -270,6 +265,8 @@ static __always_inline int stack_verify(void *ctx, struct scratch *s, struct eve
 	}
 	kwalk_stop();
 	stack_checked(s, c, KWALK_DIFFERED);
+	c->differed_walked = id;
+	c->differed_kernel = s->kstack;
 	return again;
 }
 
@@ -301,8 +298,7 @@ static __always_inline void stack_take(void *ctx, struct scratch *s, struct even
 	int r;
 
 	s->kstack = WIRE_STACK_NONE;
-	n = begun && stack_walk(ctx, s, c, start) ? s->walk.nr * 8 :
-						    kwalk_by_kernel(ctx, &s->walk, start);
+	n = begun && stack_walk(s, c) ? s->walk.nr * 8 : kwalk_by_kernel(ctx, &s->walk, start);
 	if (n < 0) {
 		s->kstack = WIRE_STACK_FAILED;
 		bump(c, STK_C_STACK_FAILED);
@@ -314,7 +310,7 @@ static __always_inline void stack_take(void *ctx, struct scratch *s, struct even
 		return;
 	}
 	r = stack_keep(s, n, marker, start);
-	if (r == 2 && s->walked)
+	if (s->walked && (r == 2 || s->due))
 		r = stack_verify(ctx, s, c, marker, start, r);
 	else if (r == 1 && s->walked && !s->stack_counter)
 		kwalk_remember(&s->walk, s->kstack);

@@ -82,7 +82,8 @@ struct scratch {
 			u64 words[STACKMAP_WORDS + sizeof(struct stackmap_buf) / 8];
 		};
 	};
-	u64 walked; /* the program walked the stack and has not compared it with the kernel's */
+	u32 walked; /* the program walked the stack and has not compared it with the kernel's */
+	u32 due; /* it is to be compared even if it is known */
 	u64 tracer_start; /* text of the tracer, whose frames are removed */
 	u32 tracer_len;
 	u32 start, nr_frames; /* of the walk, in words */

@@ -435,6 +435,8 @@ struct event_counts {
 	struct wire_loss loss;
 	__wire_u64 agreed; /* stacks walked when one last agreed with the kernel's */
 	__wire_u64 agreed_ts; /* time of that; 0: not yet */
+	/* ids of the last walked stack that differed from the kernel's, and of that; 0: none did */
+	__wire_u32 differed_walked, differed_kernel;
 } __attribute__((aligned(64))); /* CPUs share no cache line */
 static_assert(__builtin_offsetof(struct event_counts, c[STK_C_FILTERED_EXPR]) == 56,
 	      "what is counted for each event is in the first line");

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The stacks are the same whether the recorder walks kernel stacks by ORC rules, along frame
 # pointers, or has the kernel walk them.  A rule that becomes wrong during a recording is noticed
-# with the first stack that it spoils; the recording has no spoilt stack, and says which stacks are
-# not verified.
+# with the first stack that it spoils; no event of the recording has a spoilt stack, and it says
+# which stacks are not verified, and which two differed.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
@@ -52,8 +52,18 @@ want_noticed()
 		fail "$unverified stacks are not verified"
 	tr -d , <err | grep -q " $unverified earlier stacks* not verified" ||
 		fail "record does not say how many stacks are not verified: $(cat err)"
-	"$STACKONCE" stacks --json "$1" 2>warnings | jq -c '[.frames[] | .sym]' |
-		sort -u >spoilt.stacks
+	info_of "$1" -r '.meta["kernel_unwind.differed"]' | while read -r _ cpu walked kernel; do
+		[ -n "$kernel" ] || continue
+		[ "$cpu" -lt $cpus ] || fail "no such CPU: $cpu"
+		"$STACKONCE" stacks --id "$walked" "$1" 2>/dev/null | tail -n +2 >walked.one
+		"$STACKONCE" stacks --id "$kernel" "$1" 2>/dev/null | tail -n +2 >kernel.one
+		{ [ -s walked.one ] && [ -s kernel.one ]; } || fail "no stack $walked or $kernel"
+		! cmp -s walked.one kernel.one || fail "stacks $walked and $kernel are equal"
+	done || exit 1
+	[ "$(info_of "$1" -r '.meta["kernel_unwind.differed"]' | grep -c .)" -ge 1 ] ||
+		fail "the stacks that differed are not in the recording"
+	"$STACKONCE" stacks --json "$1" 2>warnings |
+		jq -c 'select(.refs > 0) | [.frames[] | .sym]' | sort -u >spoilt.stacks
 	grep -q "kernel stacks of raw_syscalls:sys_enter from .* are not verified" warnings ||
 		fail "stacks does not say which stacks are not verified: $(cat warnings)"
 }

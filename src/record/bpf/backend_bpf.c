@@ -380,12 +380,43 @@ static int write_unverified(struct bpf_backend *b, const char *key,
 	return err;
 }
 
+/* Writes a walked stack that differed from the kernel's, that of the kernel, and their numbers. */
+static int write_difference(struct bpf_backend *b, struct strbuf *text, unsigned int event,
+			    unsigned int cpu)
+{
+	const struct rec_event *e = &b->opts->events->v[event];
+	uint32_t walked, kernel;
+	int err;
+
+	if (!programs__difference(b->programs, event, cpu, &walked, &kernel))
+		return 0;
+	err = bpf_drain__stack(b->drain, walked, &walked);
+	err = err ?: bpf_drain__stack(b->drain, kernel, &kernel);
+	strbuf__printf(text, "%s:%s %u %u %u\n", e->system, e->name, cpu, walked, kernel);
+	return err;
+}
+
+static int different_stacks(struct bpf_backend *b)
+{
+	unsigned int i, nr_cpus = programs__nr_cpus(b->programs);
+	struct strbuf text = { 0 };
+	int err = 0;
+
+	for (i = 0; i < b->opts->events->nr * nr_cpus && !err; i++)
+		err = write_difference(b, &text, i / nr_cpus, i % nr_cpus);
+	if (text.len || strbuf__failed(&text))
+		err = err ?: meta__text(b->w, "kernel_unwind.differed", &text);
+	strbuf__free(&text);
+	return err;
+}
+
 /* If a walked stack has differed from the kernel's. */
 static int unverified_stacks(struct bpf_backend *b)
 {
 	uint64_t stacks;
 	int err = write_unverified(b, "kernel_unwind.unverified", programs__unverified, &stacks);
 
+	err = err ?: different_stacks(b);
 	if (stacks)
 		log_warn("a kernel stack walked by the recorder differed from the kernel's: %s not "
 			 "verified; the kernel walked all later ones",

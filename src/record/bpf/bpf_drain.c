@@ -207,6 +207,11 @@ static inline int find_stack(struct bpf_drain *d, uint32_t id, const uint64_t *f
 	return 0;
 }
 
+int bpf_drain__stack(struct bpf_drain *d, uint32_t id, uint32_t *ret_number)
+{
+	return find_stack(d, id == WIRE_STACK_FULL ? WIRE_STACK_NONE : id, NULL, 0, ret_number);
+}
+
 /* ---- records --------------------------------------------------------------------------------- */
 
 /*

@@ -68,6 +68,12 @@ struct programs_unverified {
 	uint64_t stacks, from, to;
 };
 struct programs_unverified programs__unverified(const struct programs *p, unsigned int event);
+/*
+ * The ids, in the stack map, of a stack of this event walked on this CPU that differed from the
+ * kernel's, and of the kernel's.  False: none differed.
+ */
+bool programs__difference(const struct programs *p, unsigned int event, unsigned int cpu,
+			  uint32_t *ret_walked, uint32_t *ret_kernel);
 
 /*
  * The same for records of a native event that its programs filled, since the last comparison with
