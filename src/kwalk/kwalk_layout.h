@@ -191,12 +191,19 @@ struct kwalk_counts {
 enum kwalk_step {
 	KWALK_IS, /* the word must equal the upper half */
 	KWALK_FRAME, /* it is the new base, above the old one by more than the upper half */
-	KWALK_MODE, /* it is cs, of user mode if the upper half is 1, else of the kernel */
+	KWALK_MODE, /* it is as the upper half says, an enum kwalk_mode */
 	KWALK_HOLD, /* it is kept: rbp, for KWALK_HELD */
 	KWALK_HELD, /* as KWALK_FRAME with the kept word; nothing is read */
 	KWALK_TO_TASK, /* word + upper half is the new base, on the task's stack */
 	KWALK_TO_OTHER, /* the same on another stack, whose bounds are unknown */
 	KWALK_LAST, /* no word: the end of the steps */
+};
+
+/* What is asked of a word. */
+enum kwalk_mode {
+	KWALK_LOW_CLEAR, /* bits 0 and 1: cs of the kernel */
+	KWALK_LOW_SET, /* one of these: cs of user mode; a pointer to registers */
+	KWALK_NO_TEXT, /* the upper half is not that of an address in the kernel's text */
 };
 
 #define KWALK_STEPS 64 /* of a memo, the last one included, a power of two */

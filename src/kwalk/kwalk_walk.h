@@ -97,25 +97,24 @@ KWALK_INLINE void kwalk_switch(struct kwalk_stack *s, __u64 addr, __u64 sp, __u6
 /* The caller is the interrupted context, whose registers are at `at`. */
 KWALK_INLINE __u32 kwalk_interrupted(struct kwalk_stack *s, __u32 kind, __u64 at)
 {
-	__u64 cs, sp, sp_at;
+	__u64 sp, sp_at;
 
 	if (kind == KWALK_IRET_SP) /* the five words are the last of a struct pt_regs */
 		at -= KWALK_REGS_IP_AT;
 	if (!kwalk_within(s, at + KWALK_REGS_IP_AT, 40))
 		return KWALK_STOP_STACK;
-	cs = kwalk_read(s, at + KWALK_REGS_CS_AT);
-	kwalk_note(s, KWALK_MODE, at + KWALK_REGS_CS_AT, !!(cs & KWALK_USER_MODE));
 	s->ip = kwalk_read(s, at + KWALK_REGS_IP_AT);
-	if (cs & KWALK_USER_MODE) {
-		/*
-		 * A PVM guest returns to its own kernel with a cs of user space, by these five
-		 * words, and bpf_get_stack() goes on from there.
-		 */
-		s->odd |= kind == KWALK_IRET_SP;
-		if (kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip))
-			return KWALK_STOP_RULE;
+	if (!kwalk_is_kernel(s->ip)) { /* most often in user space */
+		kwalk_note(s, KWALK_MODE, at + KWALK_REGS_IP_AT, KWALK_NO_TEXT);
 		return KWALK_DONE;
 	}
+	/*
+	 * For bpf_get_stack(), an address in the kernel's text is a frame even where a program
+	 * jumped there.  And a PVM guest returns to its own kernel with a cs of user mode.
+	 */
+	if (kwalk_read(s, at + KWALK_REGS_CS_AT) & KWALK_USER_MODE)
+		return KWALK_STOP_RULE;
+	kwalk_note(s, KWALK_MODE, at + KWALK_REGS_CS_AT, KWALK_LOW_CLEAR);
 	kwalk_note(s, KWALK_IS, at + KWALK_REGS_IP_AT, s->ip);
 	if (!s->bp_at && kind != KWALK_IRET_SP)
 		s->bp_at = at + KWALK_REGS_BP_AT;
@@ -284,8 +283,8 @@ KWALK_INLINE bool kwalk_follow(struct kwalk_stack *s, __u64 frame, __u64 size)
 		return false;
 	if (regs || to_task) {
 		s->odd |= !s->bp_at || !s->size;
-		if (regs) /* bit 0 is set */
-			kwalk_note(s, KWALK_MODE, s->bp_at, 1);
+		if (regs)
+			kwalk_note(s, KWALK_MODE, s->bp_at, KWALK_LOW_SET);
 		kwalk_note(s, KWALK_TO_TASK, s->bp_at, upper);
 		s->base = s->bp + upper;
 	} else {
@@ -312,7 +311,8 @@ KWALK_INLINE __u32 kwalk_linked_regs(struct kwalk_stack *s, __u64 at)
 {
 	__u64 cs = kwalk_read(s, at + KWALK_REGS_CS_AT), sp;
 
-	kwalk_note(s, KWALK_MODE, at + KWALK_REGS_CS_AT, !!(cs & KWALK_USER_MODE));
+	kwalk_note(s, KWALK_MODE, at + KWALK_REGS_CS_AT,
+		   cs & KWALK_USER_MODE ? KWALK_LOW_SET : KWALK_LOW_CLEAR);
 	if (cs & KWALK_USER_MODE)
 		return KWALK_DONE;
 	/* Where a sample starts with registers, the kernel omits their instruction. */
@@ -450,10 +450,15 @@ KWALK_INLINE bool kwalk_is_up(__u64 base, __s64 above, __u64 word, __u64 size)
 	return word - (base + KWALK_BIAS + above) - 1 < size;
 }
 
-/* 1: a cs is that of user mode; without a branch, which the verifier would follow in each step. */
-KWALK_INLINE __u64 kwalk_from_user(__u64 cs)
+/*
+ * 0: the word is as an enum kwalk_mode says; 1: it is not.  Without a branch, which the verifier
+ * would follow in each step.
+ */
+KWALK_INLINE __u64 kwalk_mode_differs(__u64 word, __u64 mode)
 {
-	return ((cs & KWALK_USER_MODE) + KWALK_USER_MODE) >> 2;
+	__u64 low = ((word & 3) + 3) >> 2, kernel = ((word >> 32) + 1) >> 32, text = mode >> 1;
+
+	return ((low & ~text) ^ (mode & 1)) | (kernel & text);
 }
 
 KWALK_INLINE __u64 kwalk_word(bool by_load, const struct kwalk_stack *s, __u64 addr)
@@ -547,7 +552,7 @@ KWALK_INLINE __u64 kwalk_replay_by(bool by_load, struct kwalk_stack *s, const st
 			return 0;
 		word = kwalk_word(by_load, s, at);
 		if (kind == KWALK_MODE) {
-			if (kwalk_from_user(word) != (__u64)upper)
+			if (kwalk_mode_differs(word, (__u64)upper))
 				return 0;
 			continue;
 		}
@@ -673,7 +678,7 @@ KWALK_INLINE __u64 kwalk_replay_plain(const struct kwalk_memo *m, __u32 seq, __u
 			if (!kwalk_is_up(base, (__s64)step >> 32, found, size))
 				return 0;
 			base = found - KWALK_BIAS;
-		} else if (kwalk_from_user(found) != step >> 32) { /* KWALK_MODE */
+		} else if (kwalk_mode_differs(found, step >> 32)) { /* KWALK_MODE */
 			return 0;
 		}
 	}

@@ -36,8 +36,8 @@ walk-loops)	# a frame may be below its callee's frame
 	script='s/if (cfa - s->sp - 1 >= kwalk_settings.stack_size || \(.*\))$/if (\1)/' changes=2 ;;
 walk-old-rbp)	# an interrupted context has the rbp of its interrupt
 	script='s/s->bp_at = 0; \/\* these registers include rbp \*\//;/' changes=2 ;;
-walk-guest)	# a stack ends at the registers of a guest kernel
-	script='s/if (kind == KWALK_IRET_SP && kwalk_is_kernel(s->ip))$/if (0)/' changes=2 ;;
+walk-guest)	# a stack ends at registers of user mode whose address is in the kernel
+	script='s/^\tif (kwalk_read(s, at + KWALK_REGS_CS_AT) & KWALK_USER_MODE)$/\tif (0)/' changes=2 ;;
 memo-no-seq)	# an entry that is written during the read is used
 	script='s/return kwalk_get32(&m->seq) == seq ? word : 0;/return word;/' changes=2 ;;
 memo-no-claim)	# an entry is written without being marked
@@ -56,7 +56,9 @@ memo-any-stack)	# a walk may go from one stack to any other
 memo-down)	# a walk may go down on the task's stack
 	script='s/if (s->replay.last != ~7ull && (kind != KWALK_TO_TASK || word + upper <= at))/if (0)/' changes=2 ;;
 memo-any-mode)	# interrupted user mode and kernel mode are the same
-	script='s/if (kwalk_from_user(word) != (__u64)upper)/if (0)/' changes=2 ;;
+	script='s/if (kwalk_mode_differs(word, (__u64)upper))/if (0)/' changes=2 ;;
+memo-guest)	# an entry that ends at other registers of user mode is used
+	script='s/at + KWALK_REGS_IP_AT, KWALK_NO_TEXT/at + KWALK_REGS_CS_AT, KWALK_LOW_SET/' changes=2 ;;
 memo-old-modules) # an entry with unloaded modules is used
 	script='s/if (s->modules && !kwalk_modules_hold(s))/if (0)/' changes=2 ;;
 memo-no-bounds)	# a read may leave the stack
@@ -75,7 +77,7 @@ plain-half)	# only half of a word is compared
 plain-any-base)	# a frame may lie anywhere
 	script='s/if (!kwalk_is_up(base, (__s64)step >> 32, found, size))$/if (0)/' changes=2 ;;
 plain-any-mode)	# interrupted user mode and kernel mode are the same
-	script='s/if (kwalk_from_user(found) != step >> 32)/if (0)/' changes=2 ;;
+	script='s/if (kwalk_mode_differs(found, step >> 32))/if (0)/' changes=2 ;;
 plain-old-modules) # an entry with unloaded modules is used
 	script='s/if (step && !kwalk_tables_hold(step))/if (0)/' changes=2 ;;
 plain-no-bounds) # a read may leave the stack
@@ -98,7 +100,7 @@ frames-sample-stack) # a sample may be on one stack and its frame on another
 frames-task-regs) # a frame may be in the task's saved registers
 	script='s/return kwalk_within(s, s->sp, KWALK_REGS_SIZE) ? .*$/return KWALK_STOPS;/' changes=2 ;;
 frames-memo-bit) # registers and frames are the same
-	script='s/kwalk_note(s, KWALK_MODE, s->bp_at, 1);/s->odd |= 0;/' changes=2 ;;
+	script='s/kwalk_note(s, KWALK_MODE, s->bp_at, KWALK_LOW_SET);/s->odd |= 0;/' changes=2 ;;
 frames-memo-up)	# registers may overlap the frame below
 	script='s/regs ? s->bp_at + 7 - s->sp : 0;/regs ? -1 : 0;/' changes=2 ;;
 frames-memo-zero) # any 0 ends the stack

@@ -51,7 +51,7 @@ struct world {
 	uint64_t words[KWALK_MAX_FRAMES + 1]; /* what a walk must find */
 	unsigned int nr;
 	bool has_module;
-	bool is_guest; /* it ends at the registers with which a PVM guest returns to its kernel */
+	bool is_guest; /* it ends at registers of user mode whose address is in the kernel's text */
 	const struct kwalk_stack *reads; /* the walk that is reading and knows its bounds */
 };
 
@@ -294,7 +294,7 @@ static uint64_t build_regs(struct builder *b, uint64_t at, bool has_bp, unsigned
 
 	put(w, at + KWALK_REGS_CS_AT, user ? 0x33 : 0x10);
 	if (user) {
-		w->is_guest = !has_bp && rnd(b->rng, 4);
+		w->is_guest = !rnd(b->rng, 4);
 		put(w, at + KWALK_REGS_IP_AT, w->is_guest ? TEXT + 0x80 : 0x401000);
 		return 0;
 	}
