@@ -78,8 +78,9 @@ __noinline int stack_cut(struct scratch *s)
 		return 0;
 	tracer_start = s->tracer_start;
 	tracer_len = s->tracer_len;
+	n = s->nr_frames;
 #pragma clang loop unroll(disable)
-	for (i = 1; i <= 12; i++) {
+	for (i = 1; i <= 12 && i < n; i++) { /* further words are those of an earlier stack */
 		if (s->words[i] - tracer_start < tracer_len) {
 			/* the first match: an interrupt may have hit the same tracer further out */
 			s->start = i + 1;
@@ -88,7 +89,6 @@ __noinline int stack_cut(struct scratch *s)
 	}
 	/* Read from memory again: the verifier would follow each value separately. */
 	start = *(volatile u32 *)&s->start;
-	n = s->nr_frames;
 	if (n > start && n - start > max_depth + s->marker) {
 		s->nr_frames = start + max_depth + s->marker;
 		s->stack_counter = STK_C_STACK_TRUNCATED;
@@ -151,6 +151,7 @@ __noinline int stack_store(struct scratch *s)
 	}
 	n = s->nr_frames;
 	start = s->start;
+	s->kstack = WIRE_STACK_NONE;
 	if (n <= start || n - start > STACKMAP_WORDS)
 		return 0;
 	id = stackmap_get(stack_part(s, start), n - start, STACKMAP_NOREF);
@@ -206,22 +207,6 @@ static __always_inline bool stack_is_due(struct event_counts *c)
 	return before >= *(volatile u64 *)&c->due;
 }
 
-/* Walks the stack into s->walk.words; false: use bpf_get_stack(). */
-static __always_inline bool stack_walk(struct scratch *s, struct event_counts *c)
-{
-	u32 stop = kwalk_walk(&s->walk), why;
-
-	why = stop - KWALK_STOP_RULE;
-	asm volatile("" : "+r"(why)); /* makes the verifier apply the bound to this register */
-	if (why < KWALK_STOPS - KWALK_STOP_RULE)
-		bump(c, STK_C_WALK_NO_RULE + why);
-	if (stop != KWALK_DONE)
-		return false;
-	s->walked = 1;
-	s->due = kwalk_due(__sync_fetch_and_add(&c->c[STK_C_WALKED], 1));
-	return true;
-}
-
 /* Cuts and stores the n frames in s->walk.words; returns as stack_store(). */
 static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum kwalk_start start)
 {
@@ -241,20 +226,46 @@ static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum
 	return stack_store(s);
 }
 
+/* Walks the stack into s->walk.words; false: use bpf_get_stack(). */
+static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct event_counts *c,
+				       u32 marker, enum kwalk_start start)
+{
+	enum kwalk_verdict verdict;
+	u32 stop = kwalk_walk(&s->walk), why;
+
+	why = stop - KWALK_STOP_RULE;
+	asm volatile("" : "+r"(why)); /* makes the verifier apply the bound to this register */
+	if (why < KWALK_STOPS - KWALK_STOP_RULE)
+		bump(c, STK_C_WALK_NO_RULE + why);
+	if (stop != KWALK_DONE)
+		return false;
+	s->walked = 1;
+	if (!kwalk_due(__sync_fetch_and_add(&c->c[STK_C_WALKED], 1)))
+		return true;
+	verdict = kwalk_check(ctx, &s->walk, start);
+	stack_checked(s, c, verdict);
+	if (verdict != KWALK_DIFFERED)
+		return true;
+	stack_keep(s, s->walk.nr, marker, start); /* only to be shown */
+	c->differed_walked = s->kstack;
+	s->differed = 1;
+	return false;
+}
+
 /*
  * Verifies the stored stack: the kernel's stack, when it is stored now, must get the same id.  r is
  * the result of storing the walked stack.  This runs for each stack that is new in the map, so a
- * wrong rule is noticed with the first stack that it spoils, and from time to time for a known one.
+ * wrong rule is noticed with the first stack that it spoils, and from time to time for a remembered
+ * one.
  */
 static __always_inline int stack_verify(void *ctx, struct scratch *s, struct event_counts *c,
 					u32 marker, enum kwalk_start start, int r)
 {
 	u32 id = s->kstack;
-	/* Words that are not in the map go with the event: the kernel's must not replace them. */
-	long n = r > 0 ? kwalk_by_kernel(ctx, &s->walk, start) : 0;
+	long n = kwalk_by_kernel(ctx, &s->walk, start);
 	int again;
 
-	if (n <= 0) {
+	if (n <= 0 || !kwalk_has_event(&s->walk, start)) {
 		stack_checked(s, c, KWALK_UNCHECKED);
 		return r;
 	}
@@ -275,6 +286,7 @@ static __always_inline void stack_set_tracer(struct scratch *s, u64 tracer_start
 	s->tracer_start = tracer_start;
 	s->tracer_len = tracer_len;
 	s->walked = 0;
+	s->differed = 0;
 }
 
 /* Verifies a remembered stack that is due; after stack_set_tracer(). */
@@ -297,8 +309,14 @@ static __always_inline void stack_take(void *ctx, struct scratch *s, struct even
 	long n;
 	int r;
 
+	if (begun && stack_walk(ctx, s, c, marker, start)) {
+		n = s->walk.nr * 8;
+	} else {
+		n = kwalk_by_kernel(ctx, &s->walk, start);
+		if (n > 0 && !kwalk_has_event(&s->walk, start))
+			n = -1;
+	}
 	s->kstack = WIRE_STACK_NONE;
-	n = begun && stack_walk(s, c) ? s->walk.nr * 8 : kwalk_by_kernel(ctx, &s->walk, start);
 	if (n < 0) {
 		s->kstack = WIRE_STACK_FAILED;
 		bump(c, STK_C_STACK_FAILED);
@@ -310,7 +328,9 @@ static __always_inline void stack_take(void *ctx, struct scratch *s, struct even
 		return;
 	}
 	r = stack_keep(s, n, marker, start);
-	if (s->walked && (r == 2 || s->due))
+	if (s->differed)
+		c->differed_kernel = s->kstack;
+	if (r == 2 && s->walked)
 		r = stack_verify(ctx, s, c, marker, start, r);
 	else if (r == 1 && s->walked && !s->stack_counter)
 		kwalk_remember(&s->walk, s->kstack);

@@ -83,7 +83,7 @@ struct scratch {
 		};
 	};
 	u32 walked; /* the program walked the stack and has not compared it with the kernel's */
-	u32 due; /* it is to be compared even if it is known */
+	u32 differed; /* it walked the stack, and that is not the kernel's */
 	u64 tracer_start; /* text of the tracer, whose frames are removed */
 	u32 tracer_len;
 	u32 start, nr_frames; /* of the walk, in words */

@@ -435,7 +435,10 @@ struct event_counts {
 	struct wire_loss loss;
 	__wire_u64 agreed; /* stacks walked when one last agreed with the kernel's */
 	__wire_u64 agreed_ts; /* time of that; 0: not yet */
-	/* ids of the last walked stack that differed from the kernel's, and of that; 0: none did */
+	/*
+	 * Ids of a walked stack that differed from the kernel's, and of the kernel's; both 0: none
+	 * did; WIRE_STACK_FULL: the stack map was full.
+	 */
 	__wire_u32 differed_walked, differed_kernel;
 } __attribute__((aligned(64))); /* CPUs share no cache line */
 static_assert(__builtin_offsetof(struct event_counts, c[STK_C_FILTERED_EXPR]) == 56,

@@ -279,6 +279,15 @@ KWALK_INLINE long kwalk_by_kernel(void *ctx, struct kwalk_stack *s, enum kwalk_s
 	return s->nr * sizeof(*s->words);
 }
 
+/*
+ * Whether the words of kwalk_by_kernel() go as far as the event.  If not, the kernel has stopped
+ * within the tracer's own frames, which are not a stack to record or to compare.
+ */
+KWALK_INLINE bool kwalk_has_event(const struct kwalk_stack *s, enum kwalk_start start)
+{
+	return start != KWALK_RAW || s->own;
+}
+
 /* A walk has differed: no walk starts any more. */
 KWALK_INLINE void kwalk_stop(void)
 {
@@ -298,7 +307,7 @@ KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s,
 	if (!other.data)
 		return verdict;
 	/* bpf_get_stack() returns no frames while the kernel handles an interrupt for a guest. */
-	if (kwalk_by_kernel(ctx, other.data, start) > 0)
+	if (kwalk_by_kernel(ctx, other.data, start) > 0 && kwalk_has_event(other.data, start))
 		verdict = kwalk_compare(s, other.data) ? KWALK_DIFFERED : KWALK_AGREED;
 	kwalk_other_release(&other);
 	if (verdict == KWALK_DIFFERED)

@@ -8,6 +8,7 @@
 
 #include "bpf_drain.h"
 #include "cleanup.h"
+#include "frame.h"
 #include "log.h"
 #include "old_way.h"
 #include "pending_losses.h"
@@ -20,7 +21,9 @@
 #include "record/opts.h"
 #include "record/phases.h"
 #include "record/select/rec_event.h"
+#include "stackonce.h"
 #include "strbuf.h"
+#include "symbols/ksyms.h"
 #include "text.h"
 #include "trace/write/writer.h"
 
@@ -380,30 +383,46 @@ static int write_unverified(struct bpf_backend *b, const char *key,
 	return err;
 }
 
-/* Writes a walked stack that differed from the kernel's, that of the kernel, and their numbers. */
-static int write_difference(struct bpf_backend *b, struct strbuf *text, unsigned int event,
-			    unsigned int cpu)
+/* The frames of a stack, innermost first, as in "vfs_read+0x12". */
+static int put_stack(struct bpf_backend *b, struct strbuf *text, uint32_t id)
 {
-	const struct rec_event *e = &b->opts->events->v[event];
-	uint32_t walked, kernel;
-	int err;
+	uint64_t frames[STK_MAX_DEPTH];
+	unsigned int i, nr;
+	struct ksym sym;
+	int err = bpf_drain__frames(b->drain, id, frames, &nr);
 
-	if (!programs__difference(b->programs, event, cpu, &walked, &kernel))
-		return 0;
-	err = bpf_drain__stack(b->drain, walked, &walked);
-	err = err ?: bpf_drain__stack(b->drain, kernel, &kernel);
-	strbuf__printf(text, "%s:%s %u %u %u\n", e->system, e->name, cpu, walked, kernel);
-	return err;
+	if (err == -ENOENT)
+		strbuf__printf(text, " not in the stack map");
+	for (i = 0; i < nr && !err; i++)
+		if (FRAME_IS_MARKER(frames[i]))
+			strbuf__printf(text, " cut");
+		else if (ksyms__find(b->opts->syms, frames[i] - 1, &sym))
+			strbuf__printf(text, " 0x%" PRIx64, frames[i]);
+		else
+			strbuf__printf(text, " %s+0x%" PRIx64, sym.name, frames[i] - sym.start);
+	return err == -ENOENT ? 0 : err;
 }
 
+/* Writes which walked stacks have differed from the kernel's, and the kernel's. */
 static int different_stacks(struct bpf_backend *b)
 {
 	unsigned int i, nr_cpus = programs__nr_cpus(b->programs);
 	struct strbuf text = { 0 };
 	int err = 0;
 
-	for (i = 0; i < b->opts->events->nr * nr_cpus && !err; i++)
-		err = write_difference(b, &text, i / nr_cpus, i % nr_cpus);
+	for (i = 0; i < b->opts->events->nr * nr_cpus && !err; i++) {
+		const struct rec_event *e = &b->opts->events->v[i / nr_cpus];
+		struct programs_difference d =
+			programs__difference(b->programs, i / nr_cpus, i % nr_cpus);
+
+		if (!d.walked)
+			continue;
+		strbuf__printf(&text, "%s:%s walked:", e->system, e->name);
+		err = put_stack(b, &text, d.walked);
+		strbuf__printf(&text, "; the kernel's:");
+		err = err ?: put_stack(b, &text, d.kernel);
+		strbuf__putc(&text, '\n');
+	}
 	if (text.len || strbuf__failed(&text))
 		err = err ?: meta__text(b->w, "kernel_unwind.differed", &text);
 	strbuf__free(&text);

@@ -96,6 +96,15 @@ static int flatten(struct bpf_drain *d, const uint64_t *words, unsigned int n, u
 	}
 }
 
+int bpf_drain__frames(struct bpf_drain *d, uint32_t id, uint64_t *ret_frames, unsigned int *ret_nr)
+{
+	struct stackmap_stack s;
+	int err = stackmap__lookup(d->map, id, &s);
+
+	*ret_nr = 0;
+	return err ?: flatten(d, s.words, s.n, ret_frames, ret_nr);
+}
+
 /* Replaces the file ids of the BPF programs by the file numbers of the recording. */
 static int number_files(struct bpf_drain *d, uint64_t *frames, unsigned int nr)
 {
@@ -205,11 +214,6 @@ static inline int find_stack(struct bpf_drain *d, uint32_t id, const uint64_t *f
 		return new_stack(d, id, full, nr, ret_number);
 	*ret_number = *number;
 	return 0;
-}
-
-int bpf_drain__stack(struct bpf_drain *d, uint32_t id, uint32_t *ret_number)
-{
-	return find_stack(d, id == WIRE_STACK_FULL ? WIRE_STACK_NONE : id, NULL, 0, ret_number);
 }
 
 /* ---- records --------------------------------------------------------------------------------- */

@@ -37,11 +37,8 @@ int bpf_drain__run(struct bpf_drain *d);
 /* To be called when the writer has ended a round. */
 void bpf_drain__end_round(struct bpf_drain *d);
 
-/*
- * Writes a kernel stack, which no event needs to have, and returns its number; 0: id is not that of
- * a stack in the stack map.
- */
-int bpf_drain__stack(struct bpf_drain *d, uint32_t id, uint32_t *ret_number);
+/* The frames of a kernel stack, at most STK_MAX_DEPTH.  -ENOENT: it is not in the stack map. */
+int bpf_drain__frames(struct bpf_drain *d, uint32_t id, uint64_t *ret_frames, unsigned int *ret_nr);
 
 /* Adds the ends of deferred stacks to rows of STK_NR_COUNTERS. */
 void bpf_drain__add_ends(const struct bpf_drain *d, uint64_t (*counters)[STK_NR_COUNTERS]);

@@ -89,7 +89,6 @@ void programs__choose(struct programs *p)
 	bpf_program__set_autoload(s->progs.locate_pages, p->user_stacks);
 	choose_probes(p);
 	bpf_map__set_autocreate(s->maps.kwalk_counts, false);
-	bpf_map__set_autocreate(s->maps.kwalk_other_scratch, false);
 	bpf_program__set_autoload(s->progs.kwalk_module_load, p->kwalk);
 	bpf_program__set_autoload(s->progs.kwalk_module_free, p->kwalk);
 	bpf_program__set_autoload(s->progs.locate, true);

@@ -69,14 +69,12 @@ struct programs_unverified programs__unverified(const struct programs *p, unsign
 	return u;
 }
 
-bool programs__difference(const struct programs *p, unsigned int event, unsigned int cpu,
-			  uint32_t *ret_walked, uint32_t *ret_kernel)
+struct programs_difference programs__difference(const struct programs *p, unsigned int event,
+						unsigned int cpu)
 {
 	const struct event_counts *e = &p->counts[event * p->nr_cpus + cpu];
 
-	*ret_walked = e->differed_walked;
-	*ret_kernel = e->differed_kernel;
-	return *ret_walked;
+	return (struct programs_difference){ e->differed_walked, e->differed_kernel };
 }
 
 const char *programs__kernel_walk_reason(const struct programs *p)

@@ -68,12 +68,6 @@ struct programs_unverified {
 	uint64_t stacks, from, to;
 };
 struct programs_unverified programs__unverified(const struct programs *p, unsigned int event);
-/*
- * The ids, in the stack map, of a stack of this event walked on this CPU that differed from the
- * kernel's, and of the kernel's.  False: none differed.
- */
-bool programs__difference(const struct programs *p, unsigned int event, unsigned int cpu,
-			  uint32_t *ret_walked, uint32_t *ret_kernel);
 
 /*
  * The same for records of a native event that its programs filled, since the last comparison with
@@ -84,6 +78,17 @@ struct programs_unverified programs__fields_unverified(const struct programs *p,
 						       unsigned int event);
 /* Appends in which field they differed, and both values. */
 void programs__fields_difference(const struct programs *p, unsigned int event, struct strbuf *text);
+
+/* Ids in the stack map, or WIRE_STACK_FULL: it was full, or 0: no stack differed. */
+struct programs_difference {
+	uint32_t walked, kernel;
+};
+/*
+ * A stack of this event walked on this CPU that differed from the kernel's.  To be called after
+ * programs__disarm().
+ */
+struct programs_difference programs__difference(const struct programs *p, unsigned int event,
+						unsigned int cpu);
 
 /* The BPF maps that the file map uses; files is NULL if no user stacks are recorded. */
 struct programs_user {

@@ -174,6 +174,7 @@ static const char *value_of(struct stk_reader *whole, const char *key, const cha
 	static const char *const at_end[] = { "tasks.end", "tasks.end_ts", NULL };
 	static const char *const lists[] = { "probe.paths",
 					     "kernel_unwind.unverified",
+					     "kernel_unwind.differed",
 					     "fields.unverified",
 					     "fields.kernel",
 					     "fields.differed",
