@@ -109,13 +109,11 @@ __noinline int stack_cut(struct scratch *s)
  * negative error of the stack map.  Nobody reads the references of these stacks, so they are not
  * counted: a counter would be a cache line that all CPUs write.
  */
-__noinline int stack_store(struct scratch *s)
+static __always_inline int stack_store(struct scratch *s)
 {
 	u32 n, start, i, end = 0;
 	s64 id;
 
-	if (!s)
-		return 0;
 	n = s->nr_frames;
 	start = s->start;
 	if (n > WIRE_MAX_FRAMES + 1)
@@ -163,6 +161,31 @@ __noinline int stack_store(struct scratch *s)
 	return id & STACKMAP_NEW ? 2 : 1;
 }
 
+/*
+ * Cuts and stores the n frames in s->walk.words; returns as stack_store().  Not inline, as programs
+ * need nearly all of the stack that the kernel allows.
+ */
+__noinline int stack_keep(struct scratch *s, u32 n, u32 marker, enum kwalk_start start)
+{
+	u32 most, limit = walk_limit;
+
+	if (!s)
+		return 0;
+	most = WIRE_MAX_FRAMES - marker;
+	if (start == KWALK_RAW)
+		limit = kwalk_without(limit, KWALK_RAW_OWN);
+	else if (start == KWALK_TRACEPOINT)
+		limit = kwalk_without(limit, kwalk_state.doubled);
+	if (n > most)
+		n = most;
+	s->start = 1 - marker;
+	s->nr_frames = n + 1;
+	s->marker = marker;
+	s->stack_counter = n >= limit || n == most ? STK_C_STACK_AT_LIMIT : 0;
+	stack_cut(s);
+	return stack_store(s);
+}
+
 static __always_inline void stack_checked(struct scratch *s, struct event_counts *c,
 					  enum kwalk_verdict verdict)
 {
@@ -207,23 +230,12 @@ static __always_inline bool stack_is_due(struct event_counts *c)
 	return before >= *(volatile u64 *)&c->due;
 }
 
-/* Cuts and stores the n frames in s->walk.words; returns as stack_store(). */
-static __always_inline int stack_keep(struct scratch *s, u32 n, u32 marker, enum kwalk_start start)
+/* walked: the id of the walked stack that is not the kernel's. */
+static __always_inline void stack_differed(const struct scratch *s, struct event_counts *c,
+					   u32 walked)
 {
-	u32 most = WIRE_MAX_FRAMES - marker, limit = walk_limit;
-
-	if (start == KWALK_RAW)
-		limit = kwalk_without(limit, KWALK_RAW_OWN);
-	else if (start == KWALK_TRACEPOINT)
-		limit = kwalk_without(limit, kwalk_state.doubled);
-	if (n > most)
-		n = most;
-	s->start = 1 - marker;
-	s->nr_frames = n + 1;
-	s->marker = marker;
-	s->stack_counter = n >= limit || n == most ? STK_C_STACK_AT_LIMIT : 0;
-	stack_cut(s);
-	return stack_store(s);
+	c->differed_walked = walked;
+	c->differed_kernel = s->kstack;
 }
 
 /* Walks the stack into s->walk.words; false: use bpf_get_stack(). */
@@ -247,8 +259,7 @@ static __always_inline bool stack_walk(void *ctx, struct scratch *s, struct even
 	if (verdict != KWALK_DIFFERED)
 		return true;
 	stack_keep(s, s->walk.nr, marker, start); /* only to be shown */
-	c->differed_walked = s->kstack;
-	s->differed = 1;
+	s->differed = s->kstack;
 	return false;
 }
 
@@ -262,10 +273,10 @@ static __always_inline int stack_verify(void *ctx, struct scratch *s, struct eve
 					u32 marker, enum kwalk_start start, int r)
 {
 	u32 id = s->kstack;
-	long n = kwalk_by_kernel(ctx, &s->walk, start);
+	long n = kwalk_of_event(ctx, &s->walk, start);
 	int again;
 
-	if (n <= 0 || !kwalk_has_event(&s->walk, start)) {
+	if (n <= 0) {
 		stack_checked(s, c, KWALK_UNCHECKED);
 		return r;
 	}
@@ -276,8 +287,7 @@ static __always_inline int stack_verify(void *ctx, struct scratch *s, struct eve
 	}
 	kwalk_stop();
 	stack_checked(s, c, KWALK_DIFFERED);
-	c->differed_walked = id;
-	c->differed_kernel = s->kstack;
+	stack_differed(s, c, id);
 	return again;
 }
 
@@ -306,16 +316,11 @@ static __always_inline void stack_verify_remembered(void *ctx, struct scratch *s
 static __always_inline void stack_take(void *ctx, struct scratch *s, struct event_counts *c,
 				       u32 marker, bool begun, enum kwalk_start start)
 {
-	long n;
+	long n = begun && stack_walk(ctx, s, c, marker, start) ?
+			 s->walk.nr * 8 :
+			 kwalk_of_event(ctx, &s->walk, start);
 	int r;
 
-	if (begun && stack_walk(ctx, s, c, marker, start)) {
-		n = s->walk.nr * 8;
-	} else {
-		n = kwalk_by_kernel(ctx, &s->walk, start);
-		if (n > 0 && !kwalk_has_event(&s->walk, start))
-			n = -1;
-	}
 	s->kstack = WIRE_STACK_NONE;
 	if (n < 0) {
 		s->kstack = WIRE_STACK_FAILED;
@@ -329,7 +334,7 @@ static __always_inline void stack_take(void *ctx, struct scratch *s, struct even
 	}
 	r = stack_keep(s, n, marker, start);
 	if (s->differed)
-		c->differed_kernel = s->kstack;
+		stack_differed(s, c, s->differed);
 	if (r == 2 && s->walked)
 		r = stack_verify(ctx, s, c, marker, start, r);
 	else if (r == 1 && s->walked && !s->stack_counter)

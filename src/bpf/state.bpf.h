@@ -83,7 +83,7 @@ struct scratch {
 		};
 	};
 	u32 walked; /* the program walked the stack and has not compared it with the kernel's */
-	u32 differed; /* it walked the stack, and that is not the kernel's */
+	u32 differed; /* id of the stack that it walked, if that is not the kernel's, or 0 */
 	u64 tracer_start; /* text of the tracer, whose frames are removed */
 	u32 tracer_len;
 	u32 start, nr_frames; /* of the walk, in words */

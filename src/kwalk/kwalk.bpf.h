@@ -280,12 +280,14 @@ KWALK_INLINE long kwalk_by_kernel(void *ctx, struct kwalk_stack *s, enum kwalk_s
 }
 
 /*
- * Whether the words of kwalk_by_kernel() go as far as the event.  If not, the kernel has stopped
- * within the tracer's own frames, which are not a stack to record or to compare.
+ * The same; -1 if the kernel has stopped within the tracer's own frames, which are not a stack to
+ * record or to compare.
  */
-KWALK_INLINE bool kwalk_has_event(const struct kwalk_stack *s, enum kwalk_start start)
+KWALK_INLINE long kwalk_of_event(void *ctx, struct kwalk_stack *s, enum kwalk_start start)
 {
-	return start != KWALK_RAW || s->own;
+	long n = kwalk_by_kernel(ctx, s, start);
+
+	return n > 0 && start == KWALK_RAW && !s->own ? -1 : n;
 }
 
 /* A walk has differed: no walk starts any more. */
@@ -307,7 +309,7 @@ KWALK_INLINE enum kwalk_verdict kwalk_check(void *ctx, struct kwalk_stack *s,
 	if (!other.data)
 		return verdict;
 	/* bpf_get_stack() returns no frames while the kernel handles an interrupt for a guest. */
-	if (kwalk_by_kernel(ctx, other.data, start) > 0 && kwalk_has_event(other.data, start))
+	if (kwalk_of_event(ctx, other.data, start) > 0)
 		verdict = kwalk_compare(s, other.data) ? KWALK_DIFFERED : KWALK_AGREED;
 	kwalk_other_release(&other);
 	if (verdict == KWALK_DIFFERED)

@@ -58,6 +58,8 @@
 		if (i >> (log2_slots))                                                      \
 			return r;                                                           \
 		r.data = &s->data[i];                                                       \
+		/* or the parts of the address are kept on the stack */                     \
+		__asm__ __volatile__("" : "+r"(r.data));                                    \
 		r.busy = &s->busy[i];                                                       \
 		return r;                                                                   \
 	}                                                                                   \

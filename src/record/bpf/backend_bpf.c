@@ -384,15 +384,15 @@ static int write_unverified(struct bpf_backend *b, const char *key,
 }
 
 /* The frames of a stack, innermost first, as in "vfs_read+0x12". */
-static int put_stack(struct bpf_backend *b, struct strbuf *text, uint32_t id)
+static void put_stack(struct bpf_backend *b, struct strbuf *text, uint32_t id)
 {
 	uint64_t frames[STK_MAX_DEPTH];
 	unsigned int i, nr;
 	struct ksym sym;
 	int err = bpf_drain__frames(b->drain, id, frames, &nr);
 
-	if (err == -ENOENT)
-		strbuf__printf(text, " not in the stack map");
+	if (err)
+		strbuf__printf(text, err == -ENOENT ? " not in the stack map" : " unreadable");
 	for (i = 0; i < nr && !err; i++)
 		if (FRAME_IS_MARKER(frames[i]))
 			strbuf__printf(text, " cut");
@@ -400,7 +400,6 @@ static int put_stack(struct bpf_backend *b, struct strbuf *text, uint32_t id)
 			strbuf__printf(text, " 0x%" PRIx64, frames[i]);
 		else
 			strbuf__printf(text, " %s+0x%" PRIx64, sym.name, frames[i] - sym.start);
-	return err == -ENOENT ? 0 : err;
 }
 
 /* Writes which walked stacks have differed from the kernel's, and the kernel's. */
@@ -410,7 +409,7 @@ static int different_stacks(struct bpf_backend *b)
 	struct strbuf text = { 0 };
 	int err = 0;
 
-	for (i = 0; i < b->opts->events->nr * nr_cpus && !err; i++) {
+	for (i = 0; i < b->opts->events->nr * nr_cpus; i++) {
 		const struct rec_event *e = &b->opts->events->v[i / nr_cpus];
 		struct programs_difference d =
 			programs__difference(b->programs, i / nr_cpus, i % nr_cpus);
@@ -418,13 +417,13 @@ static int different_stacks(struct bpf_backend *b)
 		if (!d.walked)
 			continue;
 		strbuf__printf(&text, "%s:%s walked:", e->system, e->name);
-		err = put_stack(b, &text, d.walked);
+		put_stack(b, &text, d.walked);
 		strbuf__printf(&text, "; the kernel's:");
-		err = err ?: put_stack(b, &text, d.kernel);
+		put_stack(b, &text, d.kernel);
 		strbuf__putc(&text, '\n');
 	}
 	if (text.len || strbuf__failed(&text))
-		err = err ?: meta__text(b->w, "kernel_unwind.differed", &text);
+		err = meta__text(b->w, "kernel_unwind.differed", &text);
 	strbuf__free(&text);
 	return err;
 }

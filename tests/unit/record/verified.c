@@ -6,6 +6,9 @@
  *
  * The programs are loaded with the settings of a recording, but not attached.  The numbers differ
  * by some per cent between kernels; the budgets are a quarter above those of Linux 6.18.
+ *
+ * Also, how much stack each program needs with all that it calls: up to Linux 6.3 a frame takes a
+ * multiple of 32 bytes, so a program that this kernel accepts may be refused there.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -13,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -164,6 +168,116 @@ static void check(const char *what, const struct kwalk *k, enum kwalk_reader rea
 	assert_false(over);
 }
 
+/* ---- the stack ------------------------------------------------------------------------------- */
+
+#define FRAME_POINTER 10
+#define MOST_INSNS 65536
+
+/* A program and the functions behind it. */
+struct code {
+	const struct bpf_insn *v;
+	size_t nr;
+	bool starts[MOST_INSNS]; /* of a function */
+	unsigned int needs[MOST_INSNS]; /* its bytes, with all that it calls; 0: not known */
+};
+
+/* The function that an instruction calls or takes the address of; false: none. */
+static bool called(const struct code *c, size_t at, size_t *ret_start)
+{
+	const struct bpf_insn *i = c->v + at;
+
+	if (!(i->code == (BPF_JMP | BPF_CALL) && i->src_reg == BPF_PSEUDO_CALL) &&
+	    !(i->code == (BPF_LD | BPF_IMM | BPF_DW) && i->src_reg == BPF_PSEUDO_FUNC))
+		return false;
+	*ret_start = at + 1 + i->imm;
+	assert_true(*ret_start < c->nr);
+	return true;
+}
+
+/* How far below the frame pointer an instruction accesses memory or points to it. */
+static unsigned int frame_of(const struct code *c, size_t at)
+{
+	const struct bpf_insn *i = c->v + at;
+	size_t next;
+	int off = 0;
+
+	if (BPF_CLASS(i->code) == BPF_LDX && i->src_reg == FRAME_POINTER)
+		off = i->off;
+	else if ((BPF_CLASS(i->code) == BPF_ST || BPF_CLASS(i->code) == BPF_STX) &&
+		 i->dst_reg == FRAME_POINTER)
+		off = i->off;
+	else if (i->code == (BPF_ALU64 | BPF_MOV | BPF_X) && i->src_reg == FRAME_POINTER)
+		for (next = at + 1; next < c->nr && next < at + 16 && !off; next++)
+			if (c->v[next].code == (BPF_ALU64 | BPF_ADD | BPF_K) &&
+			    c->v[next].dst_reg == i->dst_reg)
+				off = c->v[next].imm;
+	return off < 0 ? -off : 0;
+}
+
+/* Bytes of stack of the function and of the deepest chain of calls from it. */
+static unsigned int stack_needed(struct code *c, size_t start)
+{
+	unsigned int frame = 1, deepest = 0;
+	size_t i, callee;
+
+	if (c->needs[start])
+		return c->needs[start];
+	for (i = start; i < c->nr && (i == start || !c->starts[i]); i++) {
+		frame = MAX(frame, frame_of(c, i));
+		if (called(c, i, &callee))
+			deepest = MAX(deepest, stack_needed(c, callee));
+	}
+	return c->needs[start] = (frame + 31) / 32 * 32 + deepest;
+}
+
+static void test_stack(void **state)
+{
+	static const char *const more[] = { "record_sys_enter_filtered", "record_sys_exit_filtered",
+					    "probe" };
+	struct record_bpf *s = record_bpf__open();
+	struct code *c = malloc(sizeof(*c));
+	bool over = false, called_any = false;
+	struct bpf_program *p;
+	size_t i, start;
+
+	assert_non_null(s);
+	assert_non_null(c);
+	set_sizes(s);
+	set_rodata(s, true, true);
+	assert_int_equal(kwalk__prepare(*state, s->obj), 0);
+	bpf_object__for_each_program(p, s->obj) bpf_program__set_autoload(p, false);
+	for (i = 0; i < ARRAY_SIZE(with_user_stacks) + ARRAY_SIZE(more); i++) {
+		p = bpf_object__find_program_by_name(
+			s->obj, i < ARRAY_SIZE(more) ?
+					more[i] :
+					with_user_stacks[i - ARRAY_SIZE(more)].program);
+		assert_non_null(p);
+		bpf_program__set_autoload(p, true);
+	}
+	assert_int_equal(record_bpf__load(s), 0);
+	bpf_object__for_each_program(p, s->obj)
+	{
+		if (!bpf_program__autoload(p))
+			continue;
+		memset(c, 0, sizeof(*c));
+		c->v = bpf_program__insns(p);
+		c->nr = bpf_program__insn_cnt(p);
+		assert_true(c->nr <= MOST_INSNS);
+		for (i = 0; i < c->nr; i++)
+			if (called(c, i, &start))
+				c->starts[start] = called_any = true;
+		printf("%-28s %-18s %7u of %7u\n", "stack", bpf_program__name(p),
+		       stack_needed(c, 0), 512);
+		over |= stack_needed(c, 0) > 512;
+	}
+	assert_true(called_any);
+	free(c);
+	record_bpf__destroy(s);
+	assert_false(over);
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
 /* Until it is waited for, a large program does nothing. */
 static void test_parallel(void **state)
 {
@@ -257,7 +371,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_user_stacks), cmocka_unit_test(test_kernel_stacks),
 		cmocka_unit_test(test_no_stacks),   cmocka_unit_test(test_parallel),
-		cmocka_unit_test(test_loader),
+		cmocka_unit_test(test_loader),	    cmocka_unit_test(test_stack),
 	};
 
 	if (!may_load()) {
