@@ -175,10 +175,15 @@ compare_boots()
 	fi
 }
 
-# A test that the native kernel or a machine skipped must pass in some machine.
+# A test that the native kernel or a machine skipped must pass somewhere.
 check_skips()
 {
 	rc=0
+	[ -s "$build/live/results" ] || {
+		echo "what the machines skipped may be skipped by this kernel, too:" \
+			"./run test has not run"
+		return 0
+	}
 	cat "$build/live/results" "$out"/6.*/results 2>/dev/null |
 		awk -F '\t' '$2 == "SKIP" { skip[$1] = 1 } $2 == "OK" { ok[$1] = 1 }
 			END { for (t in skip) if (!(t in ok)) print t }' >"$out/never"
