@@ -482,21 +482,20 @@ int native_user(void *ctx)
  */
 static __always_inline void native_stack(void *ctx, struct native_run *e)
 {
-	bool begun;
+	bool begun = false, known = false;
 
 	e->s->walk.task = e->s->stack;
 	if (e->c->first) {
 		kwalk_begin_noted(ctx, &e->s->walk, e->c->first);
-		if (stack_recall(e->s, KWALK_RAW))
-			goto known;
+		known = stack_recall(e->s, KWALK_RAW);
 	}
-	begun = kwalk_begin_raw_noting(ctx, &e->s->walk, &e->c->first);
-	if (!begun || !stack_recall(e->s, KWALK_RAW)) {
+	if (!known) {
+		begun = kwalk_begin_raw_noting(ctx, &e->s->walk, &e->c->first);
+		known = begun && stack_recall(e->s, KWALK_RAW);
+	}
+	if (!known)
 		stack_take(ctx, e->s, e->c, 0, begun, KWALK_RAW);
-		return;
-	}
-known:
-	if (stack_is_due(e->c))
+	else if (stack_is_due(e->c))
 		stack_verify_remembered(ctx, e->s, e->c, 0, KWALK_RAW);
 }
 

@@ -51,8 +51,14 @@ static const char *pager_command(void)
 	return *pager && strcmp(pager, "cat") ? pager : NULL;
 }
 
-static pid_t pager;
+static pid_t pager; /* 0: none */
 static int null_fd = -1;
+
+static void wait_for_pager(void)
+{
+	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+		;
+}
 
 /*
  * Ctrl-C ends the reading, and what has been written remains in the pager until it is left.
@@ -63,8 +69,7 @@ static void end_before_pager(int sig)
 	int err = errno;
 
 	dup2(null_fd, STDOUT_FILENO);
-	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
-		;
+	wait_for_pager();
 	signal(sig, SIG_DFL);
 	raise(sig);
 	errno = err;
@@ -82,7 +87,7 @@ static bool reads_pipe(void)
  * Starts the pager between us and the terminal; without a pager, output goes there directly.  If
  * the shell cannot run the pager, it says so and the output passes through cat(1).
  */
-static void start_pager(struct out *o)
+static void start_pager(void)
 {
 	_cleanup_free_ char *script = NULL;
 	const char *command = pager_command();
@@ -110,7 +115,7 @@ static void start_pager(struct out *o)
 	if (pid > 0) {
 		fflush(stdout);
 		dup2(fds[1], STDOUT_FILENO);
-		o->pager = pager = pid;
+		pager = pid;
 		null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		if (signal(SIGINT, SIG_IGN) != SIG_IGN && !reads_pipe())
 			signal(SIGINT, end_before_pager);
@@ -130,7 +135,7 @@ void out__open(struct out *o, bool may_page)
 	o->width = o->terminal ? terminal_width() : DEFAULT_WIDTH;
 	o->colour = o->terminal && !(no_color && *no_color) && term && strcmp(term, "dumb");
 	if (o->terminal && may_page && !(term && !strcmp(term, "dumb")))
-		start_pager(o);
+		start_pager();
 }
 
 int out__flush(struct out *o)
@@ -154,11 +159,10 @@ int out__flush(struct out *o)
 int out__close(struct out *o, int code)
 {
 	out__flush(o);
-	if (o->pager) {
+	if (pager) {
 		signal(SIGINT, SIG_IGN); /* it is the pager's from now on */
 		close(STDOUT_FILENO);
-		while (waitpid(o->pager, NULL, 0) < 0 && errno == EINTR)
-			;
+		wait_for_pager();
 	}
 	strbuf__free(&o->b);
 	if (!o->err || o->err == -EPIPE)

@@ -12,7 +12,6 @@
 #define UI_OUT_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "json.h"
 #include "strbuf.h"
@@ -24,7 +23,6 @@ struct out {
 	struct strbuf b;
 	struct json json; /* writes to b */
 	int err; /* sticky negative errno of the first failed write */
-	pid_t pager; /* 0: none */
 	bool terminal, colour;
 	bool heads; /* columns print their names */
 	unsigned int width; /* columns of the terminal; 80 without one */

@@ -117,7 +117,8 @@ in_namespace()
 	rc=$(cat "$1.rc")
 }
 
-record_bg -a --user-stacks -e sched:sched_process_exit -e syscalls:sys_enter_futex \
+# shellcheck disable=SC2086 # an option and its value
+record_bg -a $roomy --user-stacks -e sched:sched_process_exit -e syscalls:sys_enter_futex \
 	--filter 'uaddr >= 0x400000000000 && uaddr < 0x400004000000' -o container.stk
 in_namespace containers
 [ "$rc" -ne 77 ] || skip "overlay cannot be mounted here"

@@ -72,7 +72,8 @@ exec 7>say
 until_true 10 test -s maps || fail "the program does not start"
 rm early say
 
-record_bg -a --user-stacks -e sched:sched_process_exit -e syscalls:sys_enter_futex \
+# shellcheck disable=SC2086 # an option and its value
+record_bg -a $roomy --user-stacks -e sched:sched_process_exit -e syscalls:sys_enter_futex \
 	--filter 'uaddr >= 0x400000000000 && uaddr < 0x400004000000' -o files.stk 7>&-
 echo go >&7
 

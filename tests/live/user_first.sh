@@ -30,13 +30,14 @@ for i in $(seq 0 "$files"); do
 	[ "$i" -eq 0 ] || echo "./one$i 20 maps && ./other$i 20 maps || exit 1" >>all
 done
 
-# shellcheck disable=SC2016 # variables of the other shell
-record -e syscalls:sys_enter_futex -o starved.stk -- sh -c '
+# shellcheck disable=SC2016,SC2086 # variables of the other shell; an option and its value
+record $roomy -e syscalls:sys_enter_futex -o starved.stk -- sh -c '
 	openers=$(grep -l "^stackonce-files$" /proc/$PPID/task/*/comm | sed "s|/comm||; s|.*/||")
 	"$0" 600 ${openers:?} && ./one0 20 starved && ./other0 20 starved' "$PROG/starve"
 all_complete starved.stk starved 40
 
-record -e syscalls:sys_enter_futex -o first.stk -- sh all
+# shellcheck disable=SC2086
+record $roomy -e syscalls:sys_enter_futex -o first.stk -- sh all
 all_complete first.stk maps $((files * 40))
 note "$(number events) events of $(number files_seen) new files," \
 	"$(info_of first.stk .user_stacks.deferred) unwound by the recorder, all complete"
