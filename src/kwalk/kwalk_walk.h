@@ -101,13 +101,15 @@ KWALK_INLINE __u32 kwalk_interrupted(struct kwalk_stack *s, __u32 kind, __u64 at
 
 	if (kind == KWALK_IRET_SP) /* the five words are the last of a struct pt_regs */
 		at -= KWALK_REGS_IP_AT;
-	if (!kwalk_within(s, at + KWALK_REGS_IP_AT, 40))
+	if (!kwalk_within(s, at + KWALK_REGS_IP_AT, 8))
 		return KWALK_STOP_STACK;
 	s->ip = kwalk_read(s, at + KWALK_REGS_IP_AT);
-	if (!kwalk_is_kernel(s->ip)) { /* most often in user space */
+	if (!kwalk_is_kernel(s->ip)) { /* most often in user space; no other word matters */
 		kwalk_note(s, KWALK_MODE, at + KWALK_REGS_IP_AT, KWALK_NO_TEXT);
 		return KWALK_DONE;
 	}
+	if (!kwalk_within(s, at + KWALK_REGS_IP_AT, 40))
+		return KWALK_STOP_STACK;
 	/*
 	 * For bpf_get_stack(), an address in the kernel's text is a frame even where a program
 	 * jumped there.  And a PVM guest returns to its own kernel with a cs of user mode.

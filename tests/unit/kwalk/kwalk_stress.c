@@ -292,12 +292,14 @@ static uint64_t build_regs(struct builder *b, uint64_t at, bool has_bp, unsigned
 	bool user = b->on_task && !rnd(b->rng, 4);
 	uint64_t ip;
 
-	put(w, at + KWALK_REGS_CS_AT, user ? 0x33 : 0x10);
 	if (user) {
 		w->is_guest = !rnd(b->rng, 4);
+		/* of registers with an address in user space, no other word matters */
+		(w->is_guest ? put : put_word)(w, at + KWALK_REGS_CS_AT, 0x33);
 		put(w, at + KWALK_REGS_IP_AT, w->is_guest ? TEXT + 0x80 : 0x401000);
 		return 0;
 	}
+	put(w, at + KWALK_REGS_CS_AT, 0x10);
 	b->sp = elsewhere(b, at + KWALK_REGS_SP_AT, at + 168);
 	b->signal = true;
 	ip = next_site(b, depth);
