@@ -75,7 +75,8 @@
 #define STK_COUNTERS_USTACK_END(X) \
 	X(USTACK_COMPLETE, 29, "ustack_complete", "complete") \
 	X(USTACK_FALLBACK, 33, "ustack_fallback", "fallback") /* complete, but partly guessed */ \
-	X(USTACK_TRUNCATED, 30, "ustack_truncated", "truncated") /* at the depth limit */ \
+	X(USTACK_TRUNCATED, 30, "ustack_truncated", "truncated") /* at the depth limit, or at the \
+								  * end of a copy */ \
 	X(USTACK_NO_TABLE, 31, "ustack_no_table", "no_table") \
 	X(USTACK_UNREADABLE, 32, "ustack_unreadable", "unreadable") \
 	X(USTACK_FAILED, 34, "ustack_failed", "failed")
@@ -133,7 +134,8 @@
 /* X(CONSTANT, NUMBER in a recording, NAME, counter of user stacks with this end) */
 #define STK_STACK_ENDS(X) \
 	X(COMPLETE, 0, "complete", USTACK_COMPLETE) \
-	X(TRUNCATED, 1, "truncated", USTACK_TRUNCATED) /* cut at --max-depth */ \
+	X(TRUNCATED, 1, "truncated", USTACK_TRUNCATED) /* cut at --max-depth, or a copy of the \
+							* stack was cut */ \
 	X(AT_LIMIT, 2, "at_limit", USTACK_TRUNCATED) /* of kernel.perf_event_max_stack */ \
 	X(FAILED, 3, "failed", USTACK_FAILED) /* the walk failed */ \
 	X(NO_TABLE, 4, "no_table", USTACK_NO_TABLE) /* user stacks: no unwind table */ \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * load: keeps the machine busy until it is killed: on every CPU a process that computes and one
- * that forks, and one process that takes up to half of the free memory, releases it, and has pages
- * moved.  All of them end with their parent, which ends with its own parent.
+ * that forks half of the time, and one process that takes up to half of the free memory, releases
+ * it, and has pages moved.  All of them end with their parent, which ends with its own parent.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -24,12 +24,18 @@ static void __attribute__((noreturn)) compute(void)
 		n++;
 }
 
+/*
+ * Twenty processes at once, and then a pause as long: where a fork takes a millisecond, storms
+ * without a pause leave a tenth of the machine to the tests.
+ */
 static void __attribute__((noreturn)) storm(void)
 {
+	uint64_t began;
 	unsigned int i;
 	pid_t pid;
 
 	for (;;) {
+		began = now_ns();
 		for (i = 0; i < 20; i++) {
 			pid = fork();
 			if (!pid && i % 4)
@@ -41,7 +47,7 @@ static void __attribute__((noreturn)) storm(void)
 		}
 		while (waitpid(-1, NULL, 0) > 0)
 			;
-		usleep(1000);
+		usleep((now_ns() - began) / 1000);
 	}
 }
 

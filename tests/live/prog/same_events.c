@@ -4,7 +4,8 @@
  * Both must have every event of the time that both cover, with the same task, fields and stacks;
  * the programs of the two recorders ran one after the other, so an event has two times, at most MS
  * apart, and an interrupt between them changes the order.  Prints for each event type how many
- * events are in both, and how many in only one of them; those without fields (bare) are left out.
+ * events are in both, and how many in only one of them; those without fields or with a user stack
+ * that was cut short, because a ring was half full, are left out (bare).
  */
 #include <err.h>
 #include <inttypes.h>
@@ -79,6 +80,17 @@ static uint64_t add_stack(uint64_t hash, struct stk_reader *r, uint32_t number)
 	return add(hash, &nr, sizeof(nr));
 }
 
+/* Whether an event lacks its fields, or frames of its user stack. */
+static bool is_bare(struct stk_reader *r, const struct stk_event *e)
+{
+	struct stk_stack s;
+
+	if (stk_event__marks(e) & STK_MARK_NO_FIELDS)
+		return true;
+	return stk_event__ustack(e) && !stk_reader__stack(r, stk_event__ustack(e), &s) &&
+	       s.end == STK_END_TRUNCATED;
+}
+
 /* What the event says, without the common flags. */
 static uint64_t hash_of(struct stk_reader *r, const struct stk_event *e)
 {
@@ -133,7 +145,7 @@ static void read_all(struct recording *a, int side, const struct seen *only)
 	while ((got = stk_reader__next(r, &e)) > 0) {
 		uint32_t type = type_of(e);
 
-		if (stk_event__marks(e) & STK_MARK_NO_FIELDS) {
+		if (is_bare(r, e)) {
 			results[type].bare[side] += !only;
 			continue;
 		}

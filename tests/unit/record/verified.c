@@ -123,6 +123,28 @@ static void set_rodata(struct record_bpf *s, bool kernel_stacks, bool user_stack
 	};
 }
 
+/* The programs with their settings, none of them selected to be loaded.  k NULL: no kernel walk. */
+static struct record_bpf *prepare(const struct kwalk *k, bool kernel_stacks, bool user_stacks)
+{
+	struct record_bpf *s = record_bpf__open();
+	struct bpf_program *p;
+
+	assert_non_null(s);
+	set_sizes(s);
+	set_rodata(s, kernel_stacks, user_stacks);
+	assert_int_equal(kwalk__prepare(k, s->obj), 0);
+	bpf_object__for_each_program(p, s->obj) bpf_program__set_autoload(p, false);
+	return s;
+}
+
+static struct bpf_program *program(struct record_bpf *s, const char *name)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(s->obj, name);
+
+	assert_non_null(p);
+	return p;
+}
+
 static unsigned int verified(const struct bpf_program *p)
 {
 	struct bpf_prog_info info = { 0 };
@@ -136,30 +158,21 @@ static void check(const char *what, const struct kwalk *k, enum kwalk_reader rea
 		  bool kernel_stacks, bool user_stacks, const struct budget *v, size_t nr)
 {
 	struct parallel_load *load;
-	struct bpf_program *p;
 	struct record_bpf *s;
 	bool over = false;
 	size_t i;
 
 	assert_int_equal(parallel_load__new(&load), 0);
-	s = record_bpf__open();
-	assert_non_null(s);
-	set_sizes(s);
-	set_rodata(s, kernel_stacks, user_stacks);
-	assert_int_equal(kwalk__prepare(kernel_stacks ? k : NULL, s->obj), 0);
+	s = prepare(kernel_stacks ? k : NULL, kernel_stacks, user_stacks);
 	set_reader(s, reader);
-	bpf_object__for_each_program(p, s->obj) bpf_program__set_autoload(p, false);
-	for (i = 0; i < nr; i++) {
-		p = bpf_object__find_program_by_name(s->obj, v[i].program);
-		assert_non_null(p);
-		bpf_program__set_autoload(p, true);
-	}
+	for (i = 0; i < nr; i++)
+		bpf_program__set_autoload(program(s, v[i].program), true);
 	assert_int_equal(record_bpf__load(s), 0);
 	assert_int_equal(parallel_load__wait(load), 0);
 	for (i = 0; i < nr; i++) {
 		unsigned int most = reader == KWALK_BY_LOAD ? v[i].by_load : v[i].by_copy, is;
 
-		is = verified(bpf_object__find_program_by_name(s->obj, v[i].program));
+		is = verified(program(s, v[i].program));
 		printf("%-28s %-18s %7u of %7u\n", what, v[i].program, is, most);
 		over |= is > most;
 	}
@@ -234,26 +247,17 @@ static void test_stack(void **state)
 {
 	static const char *const more[] = { "record_sys_enter_filtered", "record_sys_exit_filtered",
 					    "probe" };
-	struct record_bpf *s = record_bpf__open();
+	struct record_bpf *s = prepare(*state, true, true);
 	struct code *c = malloc(sizeof(*c));
 	bool over = false, called_any = false;
 	struct bpf_program *p;
 	size_t i, start;
 
-	assert_non_null(s);
 	assert_non_null(c);
-	set_sizes(s);
-	set_rodata(s, true, true);
-	assert_int_equal(kwalk__prepare(*state, s->obj), 0);
-	bpf_object__for_each_program(p, s->obj) bpf_program__set_autoload(p, false);
-	for (i = 0; i < ARRAY_SIZE(with_user_stacks) + ARRAY_SIZE(more); i++) {
-		p = bpf_object__find_program_by_name(
-			s->obj, i < ARRAY_SIZE(more) ?
-					more[i] :
-					with_user_stacks[i - ARRAY_SIZE(more)].program);
-		assert_non_null(p);
-		bpf_program__set_autoload(p, true);
-	}
+	for (i = 0; i < ARRAY_SIZE(with_user_stacks); i++)
+		bpf_program__set_autoload(program(s, with_user_stacks[i].program), true);
+	for (i = 0; i < ARRAY_SIZE(more); i++)
+		bpf_program__set_autoload(program(s, more[i]), true);
 	assert_int_equal(record_bpf__load(s), 0);
 	bpf_object__for_each_program(p, s->obj)
 	{
@@ -283,16 +287,11 @@ static void test_parallel(void **state)
 {
 	struct parallel_load *load;
 	struct record_bpf *s;
-	struct bpf_program *p;
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(parallel_load__new(&load), 0);
-		s = record_bpf__open();
-		assert_non_null(s);
-		set_sizes(s);
-		set_rodata(s, true, true);
-		bpf_object__for_each_program(p, s->obj) bpf_program__set_autoload(p, false);
+		s = prepare(*state, true, true);
 		bpf_program__set_autoload(s->progs.record, true);
 		assert_int_equal(record_bpf__load(s), 0);
 		assert_int_equal(verified(s->progs.record), 2);
