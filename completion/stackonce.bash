@@ -10,6 +10,15 @@ _stackonce_options()
 END
 }
 
+# Sets `lines` to them.  Bash reads a pipe byte by byte with `read` and mapfile, but not here.
+_stackonce_lines()
+{
+	local - IFS=$'\n'
+
+	set -f
+	lines=($(_stackonce_options))
+}
+
 # The last event of a list: "system:name", "system", or the name alone.
 _stackonce_events()
 {
@@ -90,7 +99,7 @@ _stackonce()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local line=${COMP_LINE:0:COMP_POINT} i commands=" " options="" operands=()
-	local command letter long value words valued=" "
+	local lines entry letter long value words valued=" "
 
 	COMPREPLY=()
 	# Join the pieces of a word with colons.
@@ -101,9 +110,11 @@ _stackonce()
 		done
 		prev=${COMP_WORDS[i]}
 	fi
-	while IFS=$'\t' read -r command letter long value words _; do
-		[[ $commands == *" $command "* ]] || commands+="$command "
-		[[ $command == "${COMP_WORDS[1]}" ]] || continue
+	_stackonce_lines
+	for entry in "${lines[@]}"; do
+		[[ $commands == *" ${entry%%$'\t'*} "* ]] || commands+="${entry%%$'\t'*} "
+		[[ $entry == "${COMP_WORDS[1]}"$'\t'* ]] || continue
+		IFS=$'\t' read -r _ letter long value words _ <<<"$entry"
 		if [[ $long == - ]]; then
 			operands+=("$value"$'\t'"$words")
 			continue
@@ -116,7 +127,7 @@ _stackonce()
 		[[ $value == - || $value == '['* ]] || valued+="$long $letter "
 		options+=" $long"
 		[[ $letter == - ]] || options+=" $letter"
-	done < <(_stackonce_options)
+	done
 	if ((COMP_CWORD == 1)) || [[ ${COMP_WORDS[1]} == help && $cur != -* ]]; then
 		COMPREPLY=($(compgen -W "$commands" -- "$cur"))
 	elif [[ $cur == -* ]]; then
