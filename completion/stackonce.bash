@@ -99,7 +99,7 @@ _stackonce()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local line=${COMP_LINE:0:COMP_POINT} i commands=" " options="" operands=()
-	local lines entry letter long value words valued=" "
+	local lines entry command letter long value words valued=" "
 
 	COMPREPLY=()
 	# Join the pieces of a word with colons.
@@ -112,8 +112,9 @@ _stackonce()
 	fi
 	_stackonce_lines
 	for entry in "${lines[@]}"; do
-		[[ $commands == *" ${entry%%$'\t'*} "* ]] || commands+="${entry%%$'\t'*} "
-		[[ $entry == "${COMP_WORDS[1]}"$'\t'* ]] || continue
+		command=${entry%%$'\t'*}
+		[[ $commands == *" $command "* ]] || commands+="$command "
+		[[ $command == "${COMP_WORDS[1]}" ]] || continue
 		IFS=$'\t' read -r _ letter long value words _ <<<"$entry"
 		if [[ $long == - ]]; then
 			operands+=("$value"$'\t'"$words")

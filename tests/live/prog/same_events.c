@@ -4,8 +4,8 @@
  * Both must have every event of the time that both cover, with the same task, fields and stacks;
  * the programs of the two recorders ran one after the other, so an event has two times, at most MS
  * apart, and an interrupt between them changes the order.  Prints for each event type how many
- * events are in both, and how many in only one of them; those without fields or with a user stack
- * that was cut short, because a ring was half full, are left out (bare).
+ * events are in both, and how many in only one of them; those without fields, or with a user stack
+ * that ends where the recorder stopped copying it, are left out (bare).
  */
 #include <err.h>
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 #include "stackonce.h"
 
 #define MAX_TYPES 64
+#define MAX_DEPTH 127 /* frames of a stack that is recorded without --max-depth */
 #define IRQS_OFF 1u /* a common flag, TRACE_FLAG_IRQS_OFF */
 #define SHOWN 3 /* events of a type that are printed if they are in only one recording */
 
@@ -88,7 +89,7 @@ static bool is_bare(struct stk_reader *r, const struct stk_event *e)
 	if (stk_event__marks(e) & STK_MARK_NO_FIELDS)
 		return true;
 	return stk_event__ustack(e) && !stk_reader__stack(r, stk_event__ustack(e), &s) &&
-	       s.end == STK_END_TRUNCATED;
+	       s.end == STK_END_TRUNCATED && s.depth < MAX_DEPTH;
 }
 
 /* What the event says, without the common flags. */

@@ -123,15 +123,15 @@ static void set_rodata(struct record_bpf *s, bool kernel_stacks, bool user_stack
 	};
 }
 
-/* The programs with their settings, none of them selected to be loaded.  k NULL: no kernel walk. */
-static struct record_bpf *prepare(const struct kwalk *k, bool kernel_stacks, bool user_stacks)
+/* The programs with their settings, none selected to be loaded.  k NULL: no kernel stacks. */
+static struct record_bpf *prepare(const struct kwalk *k, bool user_stacks)
 {
 	struct record_bpf *s = record_bpf__open();
 	struct bpf_program *p;
 
 	assert_non_null(s);
 	set_sizes(s);
-	set_rodata(s, kernel_stacks, user_stacks);
+	set_rodata(s, k, user_stacks);
 	assert_int_equal(kwalk__prepare(k, s->obj), 0);
 	bpf_object__for_each_program(p, s->obj) bpf_program__set_autoload(p, false);
 	return s;
@@ -155,7 +155,7 @@ static unsigned int verified(const struct bpf_program *p)
 }
 
 static void check(const char *what, const struct kwalk *k, enum kwalk_reader reader,
-		  bool kernel_stacks, bool user_stacks, const struct budget *v, size_t nr)
+		  bool user_stacks, const struct budget *v, size_t nr)
 {
 	struct parallel_load *load;
 	struct record_bpf *s;
@@ -163,7 +163,7 @@ static void check(const char *what, const struct kwalk *k, enum kwalk_reader rea
 	size_t i;
 
 	assert_int_equal(parallel_load__new(&load), 0);
-	s = prepare(kernel_stacks ? k : NULL, kernel_stacks, user_stacks);
+	s = prepare(k, user_stacks);
 	set_reader(s, reader);
 	for (i = 0; i < nr; i++)
 		bpf_program__set_autoload(program(s, v[i].program), true);
@@ -247,7 +247,7 @@ static void test_stack(void **state)
 {
 	static const char *const more[] = { "record_sys_enter_filtered", "record_sys_exit_filtered",
 					    "probe" };
-	struct record_bpf *s = prepare(*state, true, true);
+	struct record_bpf *s = prepare(*state, true);
 	struct code *c = malloc(sizeof(*c));
 	bool over = false, called_any = false;
 	struct bpf_program *p;
@@ -291,7 +291,7 @@ static void test_parallel(void **state)
 
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(parallel_load__new(&load), 0);
-		s = prepare(*state, true, true);
+		s = prepare(*state, true);
 		bpf_program__set_autoload(s->progs.record, true);
 		assert_int_equal(record_bpf__load(s), 0);
 		assert_int_equal(verified(s->progs.record), 2);
@@ -308,9 +308,9 @@ static void test_user_stacks(void **state)
 {
 	const struct kwalk *k = *state;
 
-	check("user stacks, by load", k, KWALK_BY_LOAD, true, true, with_user_stacks,
+	check("user stacks, by load", k, KWALK_BY_LOAD, true, with_user_stacks,
 	      ARRAY_SIZE(with_user_stacks));
-	check("user stacks, by copy", k, KWALK_BY_COPY, true, true, with_user_stacks,
+	check("user stacks, by copy", k, KWALK_BY_COPY, true, with_user_stacks,
 	      ARRAY_SIZE(with_user_stacks));
 }
 
@@ -318,15 +318,15 @@ static void test_kernel_stacks(void **state)
 {
 	const struct kwalk *k = *state;
 
-	check("kernel stacks, by load", k, KWALK_BY_LOAD, true, false, kernel_stacks_only,
+	check("kernel stacks, by load", k, KWALK_BY_LOAD, false, kernel_stacks_only,
 	      ARRAY_SIZE(kernel_stacks_only));
-	check("kernel stacks, by copy", k, KWALK_BY_COPY, true, false, kernel_stacks_only,
+	check("kernel stacks, by copy", k, KWALK_BY_COPY, false, kernel_stacks_only,
 	      ARRAY_SIZE(kernel_stacks_only));
 }
 
 static void test_no_stacks(void **state)
 {
-	check("no stacks", *state, KWALK_BY_LOAD, false, false, no_stacks, ARRAY_SIZE(no_stacks));
+	check("no stacks", NULL, KWALK_BY_LOAD, false, no_stacks, ARRAY_SIZE(no_stacks));
 }
 
 /* The programs that read the kernel's unwind rules. */

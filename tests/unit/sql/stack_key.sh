@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# stack_key.sh STACKONCE MAKE_RECORDING DOCUMENT GOLDEN_DIR: the keys of stacks are those that the
-# document defines, and two hosts that run the same program have the same ones.
+# stack_key.sh STACKONCE MAKE_RECORDING DOCUMENT GOLDEN_DIR PYTHON: the keys of stacks are those
+# that the document defines, and two hosts that run the same program have the same ones.
 set -u
 stackonce=$(realpath "$1") make=$(realpath "$2") document=$(realpath "$3") golden=$(realpath "$4")
+python=$5
 here=$(realpath "$(dirname "$0")")
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -12,7 +13,7 @@ for kind in small user guesses replaced aliases fleet fleet-other; do
 	"$make" "$kind" "$kind.stk" || exit 1
 done
 failed=0
-python3 "$here/stack_key.py" "$stackonce" "$document" ./*.stk "$golden"/*.stk || failed=1
+"$python" "$here/stack_key.py" "$stackonce" "$document" ./*.stk "$golden"/*.stk || failed=1
 
 # keys_of FILE: the keys of the stacks of its events, with their frames
 keys_of()
