@@ -127,7 +127,7 @@ static void fuzz_page(const void *data, size_t size)
 		drain(m, &given);
 	}
 	check(!more || more == -EBADMSG);
-	ftrace_match__cut(m);
+	ftrace_match__cut(m, UINT64_MAX);
 	drain(m, &given);
 	counts = ftrace_match__counts(m);
 	check(given == events && counts->events == events && counts->no_kernel <= events);

@@ -453,9 +453,10 @@ static unsigned int lost_row(const struct ftrace_backend *b)
 
 /*
  * Computes the lost events of a CPU.  A ring counts each record for which it had no room: events,
- * and stacks of events that it contains, whose number is known.  The kernel builds an event with a
+ * and stacks of events that it contains, whose number is known: those that events lack, but for the
+ * orphans, which arrived after their events had been written.  The kernel builds an event with a
  * filter elsewhere and copies it into the ring; if there is no room for it, the kernel tries to
- * write its stacks nevertheless.
+ * write its stacks nevertheless: these are orphans, too.
  */
 static uint64_t lost_events(const struct ftrace_backend *b, unsigned int cpu, uint64_t dropped)
 {
@@ -464,8 +465,9 @@ static uint64_t lost_events(const struct ftrace_backend *b, unsigned int cpu, ui
 	if (b->filters == FILTERS_ALL) {
 		tries += b->opts->kernel_stacks || has_cookies(b);
 		tries += b->user_stacks && !has_cookies(b);
-		dropped += ftrace_drain__orphans(b->drain, cpu);
 	}
+	if (b->filters != FILTERS_SOME)
+		dropped += ftrace_drain__orphans(b->drain, cpu);
 	return (dropped - MIN(dropped, others) + tries - 1) / tries;
 }
 

@@ -328,7 +328,7 @@ static int decode(struct ftrace_cpu *cpu)
 	for (at = 0; at < cpu->len && !err && n >= 0; at += cpu->d->page_size) {
 		ftrace_page__open(&page, cpu->d->o.page, cpu->buf + at, cpu->d->page_size);
 		if (page.lost)
-			ftrace_match__cut(cpu->match);
+			ftrace_match__cut(cpu->match, UINT64_MAX);
 		while (!err && (n = ftrace_page__next(&page, &pe)) > 0)
 			err = on_record(cpu, &pe);
 	}
@@ -405,15 +405,18 @@ static int wait_for_overdue(struct ftrace_drain *d, uint64_t now)
 	return 0;
 }
 
-/* Limits the round by events that wait for a stack, and gives up waiting for overdue ones. */
-static int settle(struct ftrace_cpu *cpu, uint64_t now, bool last)
+/*
+ * Limits the round by events that wait for a stack.  Those from before a grace period do not wait
+ * any more; later ones do, even if they have become overdue: their stacks may be on the way.
+ */
+static int settle(struct ftrace_cpu *cpu, bool last)
 {
 	struct ftrace_drain *d = cpu->d;
 	uint64_t ts;
 	int err;
 
-	if (last ? !cpu->more : is_overdue(cpu, now, &ts) && ts <= cpu->waited_ts) {
-		ftrace_match__cut(cpu->match);
+	if (!cpu->more) {
+		ftrace_match__cut(cpu->match, last ? UINT64_MAX : cpu->waited_ts);
 		err = emit_done(cpu);
 		if (err)
 			return err;
@@ -442,7 +445,7 @@ int ftrace_drain__run(struct ftrace_drain *d, bool last)
 	for (i = 0; i < d->o.nr_cpus && !err; i++)
 		err = decode(&d->cpus[i]);
 	for (i = 0; i < d->o.nr_cpus && !err; i++)
-		err = settle(&d->cpus[i], now, last);
+		err = settle(&d->cpus[i], last);
 	if (!err && !last)
 		err = wait_for_overdue(d, now);
 	if (err || !d->held.nr)

@@ -42,9 +42,12 @@ void ftrace_drain__end_round(struct ftrace_drain *d);
 /* Adds the counters of the events to rows of STK_NR_COUNTERS. */
 void ftrace_drain__add_counters(const struct ftrace_drain *d,
 				uint64_t (*counters)[STK_NR_COUNTERS]);
-/* Stacks of a CPU for which its ring had no room; all other records that it dropped were events. */
+/*
+ * Stacks that the events of a CPU lack.  All but the orphans had no room in its ring; all other
+ * records that it dropped were events.
+ */
 uint64_t ftrace_drain__lost_stacks(const struct ftrace_drain *d, unsigned int cpu);
-/* Stacks of a CPU whose events are not in its ring. */
+/* Stacks of a CPU whose events are not in its ring, or had been written without them. */
 uint64_t ftrace_drain__orphans(const struct ftrace_drain *d, unsigned int cpu);
 void ftrace_drain__stats(const struct ftrace_drain *d, struct backend_stats *ret_stats);
 

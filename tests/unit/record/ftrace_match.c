@@ -263,7 +263,7 @@ static void test_cut(void **state)
 	event(&task, 1, KERNEL | USER);
 	stack(&task, KERNEL, 10);
 	event(&hard, 2, KERNEL);
-	ftrace_match__cut(m); /* events were lost */
+	ftrace_match__cut(m, UINT64_MAX); /* events were lost */
 	done(1, 10, 0);
 	done(2, 0, 0);
 	none();
@@ -273,6 +273,20 @@ static void test_cut(void **state)
 	stack(&task, KERNEL, 30);
 	done(3, 30, 0);
 	missed(1, 1);
+}
+
+/* The first event's stack was dropped; the CPU was stopped before it wrote the second one's. */
+static void test_cut_until(void **state)
+{
+	event(&task, 1, USER);
+	event(&task, 2, USER);
+	ftrace_match__cut(m, 1);
+	done(1, 0, 0);
+	none();
+	stack(&task, USER, 20);
+	done(2, 0, 20);
+	missed(0, 1);
+	assert_int_equal(ftrace_match__counts(m)->orphans, 0);
 }
 
 static void test_cookie(void **state)
@@ -325,7 +339,8 @@ int main(void)
 		TEST(test_plain),     TEST(test_nested),	  TEST(test_between),
 		TEST(test_recursion), TEST(test_exact_context),	  TEST(test_missing),
 		TEST(test_no_kernel), TEST(test_same_level_ends), TEST(test_forced),
-		TEST(test_cut),	      TEST(test_cookie),	  TEST(test_sizes),
+		TEST(test_cut),	      TEST(test_cut_until),	  TEST(test_cookie),
+		TEST(test_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

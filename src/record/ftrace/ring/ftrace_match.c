@@ -176,12 +176,12 @@ bool ftrace_match__stack(struct ftrace_match *m, const struct ftrace_context *ct
 	return false;
 }
 
-void ftrace_match__cut(struct ftrace_match *m)
+void ftrace_match__cut(struct ftrace_match *m, uint64_t until)
 {
 	unsigned int i;
 
 	for (i = 0; i < m->nr; i++)
-		at(m, i)->done = true;
+		at(m, i)->done |= at(m, i)->out.ts <= until;
 }
 
 const struct ftrace_matched *ftrace_match__next(struct ftrace_match *m)

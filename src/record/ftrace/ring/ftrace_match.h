@@ -67,8 +67,11 @@ int ftrace_match__event(struct ftrace_match *m, uint64_t ts, const struct ftrace
  */
 bool ftrace_match__stack(struct ftrace_match *m, const struct ftrace_context *ctx,
 			 unsigned int parts, uint64_t value, uint64_t cookie);
-/* Completes all waiting events, where records were lost in the ring or at its end. */
-void ftrace_match__cut(struct ftrace_match *m);
+/*
+ * Completes the waiting events up to this time, whose stacks cannot follow any more; UINT64_MAX:
+ * all of them, where records were lost in the ring or at its end.
+ */
+void ftrace_match__cut(struct ftrace_match *m, uint64_t until);
 
 /*
  * Returns the next complete event, NULL: none.  It is valid until the next call on m.  After every
