@@ -28,9 +28,9 @@ first()
 	pid=$(jq -r 'select(.event == "sched:sched_process_exec" and .comm == "mine") | .tid' \
 		all.json)
 	[ -n "$pid" ] || fail "$what: the command has no sched_process_exec"
-	# with -a an interrupt that hits the recorder's child is recorded, as in the recorder
-	jq -r --argjson pid "$pid" --arg all "$*" '
-		select(.tid == $pid and ($all == "" or .flags[2:3] == ".")) |
+	# Not those of interrupts: one may hit the command while it is renamed, when it has begun
+	# under the old name, and with -a the recorder's child, as it may hit the recorder.
+	jq -r --argjson pid "$pid" 'select(.tid == $pid and .flags[2:3] == ".") |
 			"\(.event) \(.comm) \(.fields.id)"' \
 		all.json >events
 	others=$(awk '$2 != "mine"' events)

@@ -175,12 +175,15 @@ record -e "$calls" -d 1 -p "$program" -o open.stk
 "$STACKONCE" futex --json --by address open.stk >open.json || fail "futex ended with $?"
 read -r _ _ address _ never <open.truth
 "$STACKONCE" script --json --no-stacks --pid "$program" --event 'syscalls:*' open.stk |
-	jq -r --argjson main "$program" 'select(.tid == $main).event' >open.calls
+	jq -r --argjson main "$program" 'select(.tid == $main) | "\(.event) \(.ts)"' >open.calls
 began=$(sed -n 1p open.calls | grep -c sys_exit_futex)
 open=$(sed -n '$p' open.calls | grep -c sys_enter_futex)
+since=$(sed -n '$s/.* //p' open.calls)
 jq -es --arg address "$address" --arg never "$never" --argjson began "$began" \
-	--argjson open "$open" '.[-1].open == $open and .[-1].no_enter == $began and
+	--argjson open "$open" --argjson since "$since" '.[-1] as $sums |
+	$sums.open == $open and $sums.no_enter == $began and
 	([.[] | select(.type == "open")] | length == $open and all(.address == $address and
-		.age_ns < 300000000)) and all(.[]; .address != $never)' open.json >/dev/null ||
+		.since == $since and .age_ns == $sums.last - $since)) and
+	all(.[]; .address != $never)' open.json >/dev/null ||
 	fail "open waits are wrong: $(cat open.json open.truth open.calls)"
 note "$(wc -l <truth) facts; the program waited $said ns, the answer says $got, $percent % off"
