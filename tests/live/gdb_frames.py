@@ -21,17 +21,22 @@ def mappings(pid):
         for line in maps:
             words = line.rstrip("\n").split(None, 5)
             start, end = (int(w, 16) for w in words[0].split("-"))
-            found.append((start, end, int(words[2], 16), words[5] if len(words) > 5 else ""))
+            found.append((start, end, int(words[2], 16), words[5] if len(words) > 5 else "",
+                          "x" in words[1]))
     return found
 
 
 def place(maps, pc):
-    for start, end, offset, path in maps:
+    for start, end, offset, path, _ in maps:
         if start <= pc < end:
             if path == "[vdso]" or path.startswith("/"):
                 return f"{path}+0x{pc - start + offset:x}"
             break
     return f"jit+0x{pc:x}"
+
+
+def is_code(maps, pc):
+    return any(code and start <= pc < end for start, end, _, _, code in maps)
 
 
 class Ended(Exception):
@@ -71,6 +76,9 @@ def frames_of(maps):
     frames = []
     frame = gdb.newest_frame()
     while True:
+        # the dynamic loader's first function says nowhere that nothing called it
+        if not is_code(maps, frame.pc()):
+            return frames, gdb.FRAME_UNWIND_MEMORY_ERROR
         if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
             frames.append(place(maps, frame.pc()))
         older = frame.older()
