@@ -5,7 +5,9 @@
  */
 #include "checks.h"
 
+#include <elfutils/libdw.h>
 #include <err.h>
+#include <libelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,7 @@ struct look {
 	char *frames[MAX_FRAMES];
 	/* the event */
 	bool seen, none, full;
+	bool no_cfi; /* of the code in which it ends */
 	enum stk_stack_end end;
 	char comm[17];
 	unsigned int nr_ours;
@@ -78,6 +81,30 @@ static char *frame_text(struct recview *r, const struct stk_frame *fr)
 	return text;
 }
 
+/* Whether the stack ends in code that .eh_frame does not cover, as libdw finds it. */
+static bool ends_without_cfi(struct recview *r, const struct recview_event *e)
+{
+	const struct elfview *v = recview__file(r, e->frames[e->depth - 1].file);
+	Dwarf_Frame *frame = NULL;
+	Dwarf_CFI *cfi;
+	bool found;
+	Elf *elf;
+
+	if (!v)
+		return false;
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)v->data, v->len);
+	if (!elf)
+		errx(1, "%s: %s", v->path, elf_errmsg(-1));
+	cfi = dwarf_getcfi_elf(elf);
+	found = !dwarf_cfi_addrframe(cfi, elfview__address(v, recview__pc(e, e->depth - 1)),
+				     &frame);
+	free(frame);
+	dwarf_cfi_end(cfi);
+	elf_end(elf);
+	return !found;
+}
+
 static void take_event(struct recview *r, const struct recview_event *e, struct look *l)
 {
 	for (unsigned int i = 0; i < l->nr_ours; i++)
@@ -87,6 +114,7 @@ static void take_event(struct recview *r, const struct recview_event *e, struct 
 	l->full = recview__is_full(e);
 	l->end = e->end;
 	l->nr_ours = e->none ? 0 : e->depth;
+	l->no_cfi = l->nr_ours && e->end == STK_END_NO_TABLE && ends_without_cfi(r, e);
 	snprintf(l->comm, sizeof(l->comm), "%s", e->comm);
 	for (unsigned int i = 0; i < l->nr_ours; i++) {
 		l->ours[i] = frame_text(r, &e->frames[i]);
@@ -127,6 +155,8 @@ static enum verdict compare(const struct look *l, unsigned int *ret_same)
 		return NO_CFI;
 	if (l->full)
 		return CUT;
+	if (l->no_cfi) /* gdb reads the instructions */
+		return NO_CFI;
 	return l->end == STK_END_COMPLETE ? WRONG : INCOMPLETE;
 }
 
