@@ -374,11 +374,16 @@ static int take_pages(struct ftrace_drain *d)
 	return 0;
 }
 
-/* Whether the oldest event has waited too long for its stack while its CPU recorded nothing. */
-static bool is_overdue(const struct ftrace_cpu *cpu, uint64_t now, uint64_t *ret_ts)
+/*
+ * Whether an event has waited too long for its stack while its CPU recorded nothing.  No grace
+ * period has passed for it yet: settle() completes those for which one has.
+ */
+static bool is_overdue(const struct ftrace_cpu *cpu, uint64_t now)
 {
+	uint64_t ts;
+
 	return !cpu->more && now > cpu->last_ts + SETTLE_NS &&
-	       ftrace_match__oldest(cpu->match, ret_ts);
+	       ftrace_match__oldest(cpu->match, &ts);
 }
 
 /*
@@ -389,11 +394,10 @@ static int wait_for_overdue(struct ftrace_drain *d, uint64_t now)
 {
 	bool waits = false;
 	unsigned int i;
-	uint64_t ts;
 	int err;
 
 	for (i = 0; i < d->o.nr_cpus; i++)
-		waits |= is_overdue(&d->cpus[i], now, &ts) && ts > d->cpus[i].waited_ts;
+		waits |= is_overdue(&d->cpus[i], now);
 	if (!waits)
 		return 0;
 	err = ftrace_instance__wait(d->o.instance);
