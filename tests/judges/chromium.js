@@ -69,8 +69,27 @@ class Page {
 	}
 
 	// An expression that reloads the page may be gone before its value is sent.
-	reload() {
+	async reload() {
+		await this.addressKnown();
 		return this.load('Page.reload', {}, 'reload');
+	}
+
+	async back() {
+		await this.addressKnown();
+		return this.evaluate('history.back()');
+	}
+
+	// The browser keeps the history of the page, and hears of an address that a script has set
+	// later than the script goes on.
+	async addressKnown() {
+		const address = await this.evaluate('location.href');
+		for (const end = Date.now() + TIMEOUT; ;) {
+			const { currentIndex, entries } = await this.send('Page.getNavigationHistory');
+			if (entries[currentIndex].url === address)
+				return;
+			if (Date.now() > end)
+				throw new Error(`${address}: the browser does not know it in ${TIMEOUT} ms`);
+		}
 	}
 
 	async load(method, params, what) {

@@ -10,15 +10,17 @@ const { HOSTILE, makeData } = require('./sample.js');
 
 let nr = 0, failed = 0, incomplete = false;
 
-function check(what, ok, got) {
+function check(what, ok, got, want) {
 	nr++;
 	if (ok)
 		return;
 	failed++;
-	console.log(`FAILED: ${what}${got === undefined ? '' : `: ${JSON.stringify(got)}`}`);
+	console.log(`FAILED: ${what}${got === undefined ? '' : `: ${JSON.stringify(got)}`}` +
+		(want === undefined ? '' : ` instead of ${JSON.stringify(want)}`));
 }
 
-const equal = (what, got, want) => check(what, JSON.stringify(got) === JSON.stringify(want), got);
+const equal = (what, got, want) =>
+	check(what, JSON.stringify(got) === JSON.stringify(want), got, want);
 // Two frames: what was asked for in this one is drawn.
 const drawn = (page) => page.evaluate(
 	'new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(1))))');
@@ -218,7 +220,7 @@ const tests = {
 		check('the address has the zoom', /^zoom=\d+$/.test(await hash(page)), await hash(page));
 		await page.press('Escape');
 		equal('Escape zooms out', await hash(page), '');
-		await page.evaluate('history.back()');
+		await page.back();
 		await page.waitFor('location.hash.startsWith("#zoom=")');
 		equal('the back button zooms in again', await pixels(page, 'flame-canvas'), zoomed);
 		return page;
