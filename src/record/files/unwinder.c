@@ -22,6 +22,7 @@ struct walk {
 	struct user_files *files;
 	uint64_t *words;
 	unsigned int nr, frames;
+	bool guess_marked;
 };
 
 static int copied(struct unw_walk *w, u64 addr, void *ret, size_t len)
@@ -63,10 +64,10 @@ static void add(struct walk *k, u64 word)
 		k->words[k->nr++] = word;
 }
 
-static void add_frame(struct walk *k, const struct wire_vma *v, bool *guessed)
+static void add_frame(struct walk *k, const struct wire_vma *v)
 {
-	if (k->w.flags & UNW_GUESSED && !*guessed) {
-		*guessed = true;
+	if (k->w.flags & UNW_GUESSED && !k->guess_marked) {
+		k->guess_marked = true;
 		add(k, FRAME_MARKER(FRAME_GUESS, 0));
 	}
 	if (k->w.flags & UNW_EXACT && (k->frames || k->copy->interrupted))
@@ -105,7 +106,6 @@ int unwinder__walk(struct user_files *files, const struct wire_copy *copy, size_
 		   uint64_t ret_words[UNWINDER_WORDS], unsigned int *ret_nr, unsigned int *ret_end)
 {
 	struct walk k = { .copy = copy, .files = files, .words = ret_words };
-	bool guessed = copy->flags & UNW_GUESSED;
 	enum unw_stop stop = UNW_GO;
 	unsigned int end, i;
 
@@ -120,8 +120,12 @@ int unwinder__walk(struct user_files *files, const struct wire_copy *copy, size_
 	k.w.bx = copy->regs.r[UNW_REG_BX];
 	k.w.flags = copy->flags;
 	for (i = 0; i < copy->nr_frames; i++) {
+		bool marker = FRAME_IS_MARKER(copy->frames[i]);
+
 		add(&k, copy->frames[i]);
-		k.frames += !FRAME_IS_MARKER(copy->frames[i]);
+		k.frames += !marker;
+		/* the frame to continue with may be the first guess, and is not among these */
+		k.guess_marked |= marker && FRAME_MARKER_KIND(copy->frames[i]) == FRAME_GUESS;
 	}
 	while (!stop) {
 		const struct wire_vma *v = find_vma(copy, unw_pc(&k.w));
@@ -131,7 +135,7 @@ int unwinder__walk(struct user_files *files, const struct wire_copy *copy, size_
 		} else if (!v && k.frames) {
 			stop = UNW_NO_RULE; /* the last frame is not a return address */
 		} else {
-			add_frame(&k, v, &guessed);
+			add_frame(&k, v);
 			stop = v ? step(&k, v, fp_only) : UNW_NO_RULE;
 		}
 	}
