@@ -51,6 +51,18 @@ function within(promise, ms, what) {
 	return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
+// The first value of an asynchronous function that is true.
+async function until(f, ms, what) {
+	for (const end = Date.now() + ms; ;) {
+		const value = await f();
+		if (value)
+			return value;
+		if (Date.now() > end)
+			throw new Error(`${what} in ${ms} ms`);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+}
+
 class Page {
 	errors = []; // exceptions, console.error(), failed requests: text
 
@@ -83,13 +95,10 @@ class Page {
 	// later than the script goes on.
 	async addressKnown() {
 		const address = await this.evaluate('location.href');
-		for (const end = Date.now() + TIMEOUT; ;) {
+		await until(async () => {
 			const { currentIndex, entries } = await this.send('Page.getNavigationHistory');
-			if (entries[currentIndex].url === address)
-				return;
-			if (Date.now() > end)
-				throw new Error(`${address}: the browser does not know it in ${TIMEOUT} ms`);
-		}
+			return entries[currentIndex].url === address;
+		}, TIMEOUT, `${address}: not known to the browser`);
 	}
 
 	async load(method, params, what) {
@@ -110,15 +119,8 @@ class Page {
 	}
 
 	// The first value of an expression that is true.
-	async waitFor(expression, ms = TIMEOUT) {
-		for (const end = Date.now() + ms; ;) {
-			const value = await this.evaluate(expression);
-			if (value)
-				return value;
-			if (Date.now() > end)
-				throw new Error(`${expression}: not true in ${ms} ms`);
-			await new Promise((resolve) => setTimeout(resolve, 20));
-		}
+	waitFor(expression, ms = TIMEOUT) {
+		return until(() => this.evaluate(expression), ms, `${expression}: not true`);
 	}
 
 	// type: 'mouseMoved', 'mousePressed', 'mouseReleased', 'mouseWheel'.

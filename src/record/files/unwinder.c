@@ -120,12 +120,10 @@ int unwinder__walk(struct user_files *files, const struct wire_copy *copy, size_
 	k.w.bx = copy->regs.r[UNW_REG_BX];
 	k.w.flags = copy->flags;
 	for (i = 0; i < copy->nr_frames; i++) {
-		bool marker = FRAME_IS_MARKER(copy->frames[i]);
-
 		add(&k, copy->frames[i]);
-		k.frames += !marker;
+		k.frames += !FRAME_IS_MARKER(copy->frames[i]);
 		/* the frame to continue with may be the first guess, and is not among these */
-		k.guess_marked |= marker && FRAME_MARKER_KIND(copy->frames[i]) == FRAME_GUESS;
+		k.guess_marked |= copy->frames[i] == FRAME_MARKER(FRAME_GUESS, 0);
 	}
 	while (!stop) {
 		const struct wire_vma *v = find_vma(copy, unw_pc(&k.w));
