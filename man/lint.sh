@@ -21,7 +21,7 @@ fail()
 
 pages=' '
 for page; do
-	pages="$pages$(basename "$page") "
+	pages="$pages${page##*/} "
 done
 
 # page_of NAME PAGE...: prints the path of the page NAME, or nothing.
@@ -30,7 +30,7 @@ page_of()
 	name=$1
 	shift
 	for p; do
-		[ "$(basename "$p")" = "$name" ] && echo "$p"
+		[ "${p##*/}" = "$name" ] && echo "$p"
 	done
 }
 

@@ -10,7 +10,8 @@
 #   ch_url NR                  of the HTTP interface
 # Both servers are shards of the cluster "fleet".
 
-clickhouse_base=$((20000 + $$ % 20000))
+# below the ports that the kernel gives to clients
+clickhouse_base=$((10000 + $$ % 20000))
 
 clickhouse_find()
 {

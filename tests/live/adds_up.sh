@@ -80,6 +80,7 @@ if [ -z "${LIVE_VM:-}" ]; then
 	hit=0
 	for i in 1 2 3 4 5 6; do
 		[ "$hit" -le 100 ] || break
+		rm -f interrupted.stk # record_bg waits for a new one
 		longer=2 run_case interrupted --fields kernel --stack-map-bits 10 --stack-pool 64K \
 			-e 'sched:*' -e 'kmem:*' -e raw_syscalls:sys_enter
 		missing interrupted.stk >>missing

@@ -113,7 +113,8 @@ echo 0 >"$instance/options/sym-offset"
 echo 1 >"$instance/tracing_on"
 "$work/a-1 [0] 2: b-3" 100 || fail "the copy ended with $?"
 echo 0 >"$instance/tracing_on"
-cat "$instance/trace" >full
+# Not frames without a name: a test beside this one may have unloaded its BPF programs since.
+grep -v '^ => 0x' "$instance/trace" >full
 echo 0 >"$instance/options/stacktrace"
 printf 'BMSF\1\0\0\0\0\0\0\0\0\0\0\0' >none
 for syms in '' '--kallsyms /proc/kallsyms'; do

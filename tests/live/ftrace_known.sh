@@ -62,7 +62,8 @@ done
 # flatten FILE: prints "pid event #N: frame frame ..." for each event of the workload's tasks, but
 # not for those of another task that had the PID before.  The name of another test's BPF program,
 # which an interrupt has hit, is lost if the program is unloaded before the recorder asks for it:
-# such frames are compared without their names.
+# such frames are compared without their names.  Nor a task's last switch: a recording may end while
+# the task that was waited for leaves its CPU.
 flatten()
 {
 	awk -v names="^ *($pingpong|$forktree|$shell)-" 'NR == FNR { ours[$1] = 1; next }
@@ -84,7 +85,7 @@ flatten()
 		END {
 			for (e in frames)
 				print e ":" frames[e]
-		}' tasks "$1" | LC_ALL=C sort
+		}' tasks "$1" | sed '/ do_task_dead/d' | LC_ALL=C sort
 }
 
 sed -n "s/^ *\($pingpong\|$forktree\)-\([0-9]*\) .*/\2/p" bpf.txt | sort -u >tasks

@@ -373,9 +373,9 @@ want_switches()
 	left=$(grep -c "prev_comm=$1 " "$instance/trace")
 	came=$(grep -c "next_comm=$1 " "$instance/trace")
 	hidden=$((came - $(seen_by_bpf <"$instance/trace" | grep -c "next_comm=$1 ")))
-	missing=$(($2 - 1 - $3))
+	missing=$((left - 1 - $3))
 	if [ "$2" -gt "$left" ] || [ "$2" -lt $((left - 1)) ] || [ $missing -lt 0 ] ||
-		[ $missing -gt $((hidden + left - 1 - came)) ]; then
+		[ $missing -gt $((hidden + left - 1 - came + left - $2)) ]; then
 		cat "$instance/trace"
 		fail "$1 left a CPU $2 of $left times, and got one $3 times, of which ftrace has" \
 			"$came, $hidden of them from PID 1"

@@ -337,6 +337,18 @@ detached_one()
 	until_true 10 gone "$pid" || fail "the programs are still attached: process $pid"
 }
 
+# kept PID: prints the files that the process has open, as far as they are no part of a recording's
+# programs; false if there are none.
+kept()
+{
+	ls -l "/proc/$1/fd" 2>/dev/null | sed -n 's/.* -> //p' | grep -v 'anon_inode\|/dev/null'
+}
+
+keeps_none()
+{
+	! kept "$1" >/dev/null
+}
+
 # A child detaches the programs, because many take long to detach, and the recorder does not wait
 # for it.  Where the child has exited before the test finds it, the test attaches more programs.
 detached()
@@ -349,8 +361,8 @@ detached()
 		[ -z "$pid" ] || break
 	done
 	[ -n "$pid" ] || fail "the pipe stayed open until all programs were detached"
-	ls -l "/proc/$pid/fd" 2>/dev/null | sed -n 's/.* -> //p' |
-		grep -v 'anon_inode\|/dev/null' && fail "the detaching child keeps these files open"
+	until_true 5 keeps_none "$pid" ||
+		fail "the detaching child keeps these files open: $(kept "$pid")"
 	stat=$(cat "/proc/$pid/stat" 2>/dev/null) || return 0
 	nice=$(echo "${stat##*) }" | awk '{ print $17 }')
 	[ "$nice" -eq "$(sed 's/.*) //' /proc/self/stat | awk '{ print $17 }')" ] ||

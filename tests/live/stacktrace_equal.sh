@@ -55,7 +55,8 @@ grep -qh '^overrun: [1-9]' "$instance"/per_cpu/cpu*/stats && fail "ftrace's buff
 # the test, and we print the name at the event.  In ftrace a stack is an entry of its own after its
 # event, and an interrupt can insert events with their stacks between the two: a stack belongs to
 # the last event of its CPU that has none.  Frames of the tracers themselves are left out; those in
-# a BPF program that has been unloaded are bare addresses.
+# a BPF program that has been unloaded are bare addresses.  A task's last switch does not count:
+# ftrace may end while the task that was waited for leaves its CPU.
 flatten()
 {
 	awk -v first="$first" -v last="$last" '
@@ -94,7 +95,7 @@ flatten()
 		END {
 			for (e in frames)
 				print e ":" frames[e]
-		}' tasks "$1" | sort
+		}' tasks "$1" | sed '/ do_task_dead/d' | sort
 }
 
 # A switch from a task has the name at the event.

@@ -208,12 +208,24 @@ static void climb(const struct kind *k, uint64_t way)
 		err(1, "run the program");
 }
 
+extern const char *__libc_stack_end; /* the stack pointer when the program began */
+
+/* A page fault waits until the page has been migrated. */
+ALONE void read_stack(void)
+{
+	const volatile char *p = __builtin_frame_address(0);
+
+	for (; p < __libc_stack_end; p += 4096)
+		*p;
+	*(const volatile char *)__libc_stack_end;
+}
+
 /* While the kernel migrates a page of the stack, only code that may sleep can read it. */
 static void climb_readable(const struct kind *k, uint64_t way, bool forget)
 {
 	for (int tries = 0; tries < 5; tries++) {
 		if (tries)
-			usleep(1000);
+			read_stack();
 		if (forget)
 			skel->bss->user_ctl.generation++;
 		climb(k, way);

@@ -100,6 +100,8 @@ int live_tick(void *ctx)
 
 	if (!live_pid || bpf_get_current_pid_tgid() >> 32 != live_pid)
 		return 0;
+	if (bpf_ringbuf_query(&live_ring, BPF_RB_AVAIL_DATA) > LIVE_RING / 2)
+		return 0; /* the rest is for live_get(): a thread that waits long has many ticks */
 	r = live_work_claim();
 	if (!r.data) {
 		__sync_fetch_and_add(&live_busy, 1);

@@ -331,7 +331,7 @@ static void test_load_again(void **state)
 	struct test *t = *state;
 	struct wire_file_event n[200];
 	struct user_files_stats stats;
-	struct timespec nap = { 1, 100000000 };
+	unsigned int polls;
 	uint32_t id, first_page, loaded;
 	char name[16];
 
@@ -351,9 +351,10 @@ static void test_load_again(void **state)
 	assert_in_range(id, 3, 199);
 	loaded = id - 1;
 	assert_non_null(files_test__table(t, id));
-	user_files__poll(t->files);
-	nanosleep(&nap, NULL);
-	user_files__poll(t->files);
+	for (polls = 0; t->entries[id].state != WIRE_FILE_LOADED && polls < POLLS; polls++) {
+		user_files__poll(t->files);
+		usleep(10000);
+	}
 	assert_int_equal(t->entries[id].state, WIRE_FILE_LOADED);
 	user_files__stats(t->files, &stats);
 	assert_true(stats.evicted >= 1 && stats.evicted < loaded);

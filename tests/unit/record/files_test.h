@@ -14,6 +14,8 @@ struct test {
 	struct user_files *files;
 };
 
+#define POLLS 1000 /* every 10 ms: a limit for a hang */
+
 int files_test__setup(void **state);
 int files_test__teardown(void **state);
 #define FILES_TEST(function) \

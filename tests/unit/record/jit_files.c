@@ -346,6 +346,20 @@ static uint8_t *begin_code(struct test *t, const uint8_t *code, size_t len, stru
 	return p;
 }
 
+/* Polls until the window has a table, and not this one: other, or UINT32_MAX. */
+static void await_table(struct test *t, uint32_t other)
+{
+	const struct wire_file *e = &t->entries[5];
+	unsigned int i;
+
+	for (i = 0; (e->state != WIRE_FILE_LOADED || e->table == other) && i < POLLS; i++) {
+		usleep(10000);
+		assert_int_equal(user_files__poll(t->files), 0);
+	}
+	assert_int_equal(e->state, WIRE_FILE_LOADED);
+	assert_true(e->table != other);
+}
+
 /* Code without tables: the way to its return is looked for, once, and again when it has changed. */
 static void test_jit_code(void **state)
 {
@@ -369,10 +383,7 @@ static void test_jit_code(void **state)
 	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
 	table = t->entries[5].table;
 	p[3] = p[9] = 24;
-	sleep(1);
-	assert_int_equal(user_files__poll(t->files), 0);
-	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
-	assert_true(t->entries[5].table != table);
+	await_table(t, table);
 	assert_true(jit_rule(t, p + 6) == UNW_SIMPLE(0, 4, 0, 0));
 	child_end(&c);
 	munmap(p, 4096);
@@ -395,8 +406,6 @@ int __wrap_unw_builder__finish(struct unw_builder *b, const struct unw_rules *ru
 	nr_errors += table_error != 0;
 	return table_error ?: __real_unw_builder__finish(b, rules, t);
 }
-
-#define POLLS 1000 /* every 10 ms: a limit for a hang */
 
 /*
  * A window whose table cannot be built has none until it can; that is reported once, and does not
@@ -425,11 +434,7 @@ static void test_jit_fails(void **state)
 	assert_true(nr_errors > before);
 	assert_string_equal(logged, "");
 	table_error = 0;
-	for (unsigned int i = 0; t->entries[5].state != WIRE_FILE_LOADED && i < POLLS; i++) {
-		usleep(10000);
-		assert_int_equal(user_files__poll(t->files), 0);
-	}
-	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
+	await_table(t, UINT32_MAX);
 	log_set_sink(NULL, NULL);
 	child_end(&c);
 	munmap(p, 4096);
@@ -451,8 +456,7 @@ static void test_jit_evicted(void **state)
 	assert_int_equal(user_files__poll(t->files), 0);
 	assert_int_equal(t->entries[5].state, WIRE_FILE_NEW);
 	jit_rule(t, p);
-	assert_int_equal(user_files__poll(t->files), 0);
-	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
+	await_table(t, UINT32_MAX);
 	child_end(&c);
 	assert_int_equal(user_files__poll(t->files), 0);
 	assert_int_equal(t->entries[5].state, WIRE_FILE_NO_CFI);
@@ -553,7 +557,9 @@ static void test_jit_tables(void **state)
 	dump_frames(f, 200, 0x40, 64);
 	dump_load(f, 200, 0x7f0000001000, 0x40, "second");
 	fclose(f);
-	usleep(100000);
+	for (unsigned int i = 0; jit_rule_at(t, at, 250) != UNW_SIMPLE(0, 8, 0, 0) && i < POLLS;
+	     i++)
+		usleep(10000);
 	assert_true(jit_rule_at(t, at, 250) == UNW_SIMPLE(0, 8, 0, 0));
 	assert_true(jit_rule_at(t, at + 0x2f, 250) == UNW_SIMPLE(0, 8, 0, 0));
 	assert_true(jit_rule_at(t, at, 150) == UNW_SIMPLE(0, 2, 0, 0));

@@ -47,7 +47,7 @@ static struct fake {
 	uint64_t throttled, multiplexed;
 	int drain_err;
 	uint64_t armed_at; /* 0: not yet */
-	int release_fd; /* closed when armed; 0: none */
+	int release_fd; /* closed when armed, so that the command ends; 0: none */
 	char line[256]; /* the last status line, or the last warning */
 } fake;
 
@@ -188,11 +188,17 @@ static void fake_stats(const struct backend *b, struct backend_stats *ret_stats)
 	*ret_stats = (struct backend_stats){ .horizon = UINT64_MAX };
 }
 
-/* Ends the recording after the file had two different accountings, or after too many rounds. */
+/*
+ * Ends a recording that no command ends, after the file had two different accountings, or after too
+ * many rounds.
+ */
 static void fake_end_round(struct backend *b)
 {
-	struct look l = look_at(fake.path);
+	struct look l;
 
+	if (fake.release_fd)
+		return;
+	l = look_at(fake.path);
 	if (fake.nr_looks < 2 && l.happened &&
 	    (!fake.nr_looks || l.happened != fake.looks[0].happened))
 		fake.looks[fake.nr_looks++] = l;
