@@ -10,14 +10,25 @@ cd "$work" || exit 1
 
 calls=$(scale 300000 20000)
 record_bg -a --buffer-size 16k -e syscalls:sys_enter_dup,sched:sched_switch -o lossy.stk
-"$PROG/numbered" "$calls" >numbered &
+# The rings are full when the recorder goes on for the first time, and empty when the last calls
+# begin: each thread has calls that are recorded after others that are not.
+mkfifo go
+kill -STOP "$recorder"
+"$PROG/numbered" "$calls" 1000 0 1000 <go >numbered &
 load=$!
+test_pids="$test_pids $load"
+exec 9>go
+until_true 60 test -s numbered || fail "the program made no calls"
+kill -CONT "$recorder"
 for _ in 1 2 3; do
 	sleep 0.3
 	kill -STOP "$recorder"
 	sleep 0.1
 	kill -CONT "$recorder"
 done
+while_runs "$load" info_true lossy.stk '.totals.lost_by.ring > 0' ||
+	fail "the recording has no loss: $(info_of lossy.stk -c .totals)"
+exec 9>&-
 wait "$load" || fail "the program that makes the calls failed"
 stop_recorder
 want_sum lossy.stk
