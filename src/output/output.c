@@ -417,11 +417,14 @@ static int replace_by_recording(struct output *o)
 	_cleanup_close_ int fd = -1;
 	int err;
 
-	p->exists = !fstatat(p->dir, p->name, &p->st, AT_SYMLINK_NOFOLLOW);
-	if (!p->exists) {
-		err = errno == ENOENT ? place__rename_to_free(p, o->temp, p->name) : -errno;
-		return err ? failed(o, err) : 0;
-	}
+	do {
+		err = place__rename_to_free(p, o->temp, p->name);
+		if (err != -EEXIST)
+			return err ? failed(o, err) : 0;
+		p->exists = !fstatat(p->dir, p->name, &p->st, AT_SYMLINK_NOFOLLOW);
+	} while (!p->exists && errno == ENOENT); /* removed meanwhile */
+	if (!p->exists)
+		return failed(o, -errno);
 	fd = S_ISREG(p->st.st_mode) ? open_existing(o, p->name, &p->st) : -1;
 	if (fd < 0)
 		return failed(o, -EEXIST);

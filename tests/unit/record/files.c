@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -331,7 +330,6 @@ static void test_load_again(void **state)
 	struct test *t = *state;
 	struct wire_file_event n[200];
 	struct user_files_stats stats;
-	unsigned int polls;
 	uint32_t id, first_page, loaded;
 	char name[16];
 
@@ -351,11 +349,7 @@ static void test_load_again(void **state)
 	assert_in_range(id, 3, 199);
 	loaded = id - 1;
 	assert_non_null(files_test__table(t, id));
-	for (polls = 0; t->entries[id].state != WIRE_FILE_LOADED && polls < POLLS; polls++) {
-		user_files__poll(t->files);
-		usleep(10000);
-	}
-	assert_int_equal(t->entries[id].state, WIRE_FILE_LOADED);
+	files_test__await_table(t, id, UINT32_MAX);
 	user_files__stats(t->files, &stats);
 	assert_true(stats.evicted >= 1 && stats.evicted < loaded);
 	for (id = 1; t->entries[id].state == WIRE_FILE_LOADED; id++)

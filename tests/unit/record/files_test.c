@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "children.h"
 #include "files_test.h"
@@ -54,6 +55,19 @@ uint32_t files_test__number(struct test *t, uint32_t id)
 
 	assert_int_equal(user_files__number(t->files, id, &n), 0);
 	return n;
+}
+
+void files_test__await_table(struct test *t, uint32_t id, uint32_t other)
+{
+	const struct wire_file *e = &t->entries[id];
+	unsigned int i;
+
+	for (i = 0; (e->state != WIRE_FILE_LOADED || e->table == other) && i < POLLS; i++) {
+		usleep(10000);
+		assert_int_equal(user_files__poll(t->files), 0);
+	}
+	assert_int_equal(e->state, WIRE_FILE_LOADED);
+	assert_true(e->table != other);
 }
 
 const struct unwind_table *files_test__table(struct test *t, uint32_t id)

@@ -346,20 +346,6 @@ static uint8_t *begin_code(struct test *t, const uint8_t *code, size_t len, stru
 	return p;
 }
 
-/* Polls until the window has a table, and not this one: other, or UINT32_MAX. */
-static void await_table(struct test *t, uint32_t other)
-{
-	const struct wire_file *e = &t->entries[5];
-	unsigned int i;
-
-	for (i = 0; (e->state != WIRE_FILE_LOADED || e->table == other) && i < POLLS; i++) {
-		usleep(10000);
-		assert_int_equal(user_files__poll(t->files), 0);
-	}
-	assert_int_equal(e->state, WIRE_FILE_LOADED);
-	assert_true(e->table != other);
-}
-
 /* Code without tables: the way to its return is looked for, once, and again when it has changed. */
 static void test_jit_code(void **state)
 {
@@ -383,7 +369,7 @@ static void test_jit_code(void **state)
 	assert_int_equal(t->entries[5].state, WIRE_FILE_LOADED);
 	table = t->entries[5].table;
 	p[3] = p[9] = 24;
-	await_table(t, table);
+	files_test__await_table(t, 5, table);
 	assert_true(jit_rule(t, p + 6) == UNW_SIMPLE(0, 4, 0, 0));
 	child_end(&c);
 	munmap(p, 4096);
@@ -434,7 +420,7 @@ static void test_jit_fails(void **state)
 	assert_true(nr_errors > before);
 	assert_string_equal(logged, "");
 	table_error = 0;
-	await_table(t, UINT32_MAX);
+	files_test__await_table(t, 5, UINT32_MAX);
 	log_set_sink(NULL, NULL);
 	child_end(&c);
 	munmap(p, 4096);
@@ -456,7 +442,7 @@ static void test_jit_evicted(void **state)
 	assert_int_equal(user_files__poll(t->files), 0);
 	assert_int_equal(t->entries[5].state, WIRE_FILE_NEW);
 	jit_rule(t, p);
-	await_table(t, UINT32_MAX);
+	files_test__await_table(t, 5, UINT32_MAX);
 	child_end(&c);
 	assert_int_equal(user_files__poll(t->files), 0);
 	assert_int_equal(t->entries[5].state, WIRE_FILE_NO_CFI);
