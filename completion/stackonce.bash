@@ -80,10 +80,10 @@ _stackonce_value()
 		return
 	fi
 	case $value in
-	*FILE* | *.svg | INPUT | OUTPUT | A | B)
+	*FILE* | *.svg | *.sqlite | INPUT | OUTPUT | A | B)
 		COMPREPLY=($(compgen -f -- "$cur"))
 		;;
-	DIR)
+	DIR | PATH)
 		COMPREPLY=($(compgen -d -- "$cur"))
 		;;
 	EVENT* | '[GLOB'*)

@@ -138,5 +138,5 @@ const struct cmd cmd_doctor = {
 	.run = run,
 	.options = options,
 	.text = "Checks everything that recording needs on this machine.  Prints what is refused,\n"
-		"why, and what can be done about it.  Changes nothing.\n",
+		"why, and what can be done about it.  Mounts tracefs, and changes nothing else.\n",
 };

@@ -18,8 +18,8 @@
  *
  * Not covered: since Linux 6.13 (a76ab5731e32 "bpf: Find eligible subprogs for private stack
  * support") functions with 64 bytes of BPF stack or more have one stack per CPU, although a uprobe
- * program can be preempted by another run of itself.  Wrap the work of such a program in
- * bpf_preempt_disable() and _enable().
+ * program can be preempted by another run of itself.  From 6.15 on, wrap the work of such a program
+ * in bpf_preempt_disable() and _enable(); before, a program that calls global functions may not.
  *
  * All slots of a CPU together must stay below the per-CPU allocator's limit of 32 KiB.
  */

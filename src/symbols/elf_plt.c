@@ -2,7 +2,8 @@
 /*
  * Names the stubs of the procedure linkage table after their targets.  No symbol identifies a stub,
  * but its code does: it jumps through a slot that a relocation fills, or pushes the relocation's
- * number.  Files of other machines get no stubs.
+ * number.  What is not identified has the section's name, such as the header of a table that is
+ * bound lazily (in perf, too, since 6.3).  Files of other machines get no stubs.
  */
 #include "elf_table.h"
 
@@ -91,7 +92,9 @@ static int load_symbols(struct plt *p)
 	const Elf64_Shdr *dynsym = elf_file__section_of_type(p->exe, SHT_DYNSYM), *strtab;
 	int err;
 
-	if (!dynsym || dynsym->sh_link >= p->exe->nr_shdrs)
+	if (!dynsym) /* linked statically: the targets have no symbols here */
+		return 0;
+	if (dynsym->sh_link >= p->exe->nr_shdrs)
 		return -ENOENT;
 	strtab = &p->exe->shdrs[dynsym->sh_link];
 	if (strtab->sh_type != SHT_STRTAB)
@@ -153,10 +156,25 @@ static int add_stub(struct elf_symbols *s, const struct plt *p, uint32_t nr, uin
 	return elf_table__add(s, &function);
 }
 
+static int add_unidentified(struct elf_symbols *s, const char *section, uint64_t off, uint32_t size)
+{
+	struct elf_function function = { .start = off, .size = size, .rank = ELF_RANK_BIND(2) };
+	int err;
+
+	if (!size)
+		return 0;
+	err = elf_table__add_names(s, strlen(section), &function.name);
+	if (err)
+		return err;
+	memcpy(s->names + function.name, section, strlen(section));
+	return elf_table__add(s, &function);
+}
+
 static int add_stubs(struct elf_symbols *s, struct plt *p, const Elf64_Shdr *section)
 {
+	const char *name = elf_file__section_name(p->exe, section);
 	size_t step = section->sh_entsize == 8 ? 8 : 16,
-	       size = MIN(section->sh_size, (uint64_t)p->left);
+	       size = MIN(section->sh_size, (uint64_t)p->left), at, done = 0;
 	_cleanup_free_ char *code = NULL;
 	uint64_t off, end;
 	int err;
@@ -166,13 +184,16 @@ static int add_stubs(struct elf_symbols *s, struct plt *p, const Elf64_Shdr *sec
 	size = MIN(size, end - off);
 	p->left -= size;
 	err = elf_file__load(p->exe, off, size, &code);
-	for (size_t at = 0; !err && size - at >= step; at += step) {
+	for (at = 0; !err && size - at >= step; at += step) {
 		uint32_t nr = stub_symbol(p, (uint8_t *)code + at, step, section->sh_addr + at);
 
-		if (nr)
-			err = add_stub(s, p, nr, off + at, step);
+		if (!nr)
+			continue;
+		err = add_unidentified(s, name, off + done, at - done);
+		err = err ?: add_stub(s, p, nr, off + at, step);
+		done = at + step;
 	}
-	return err;
+	return err ?: add_unidentified(s, name, off + done, at - done);
 }
 
 static bool holds_stubs(const struct elf_file *exe, const Elf64_Shdr *section)

@@ -199,7 +199,7 @@ static int explain(const struct programs *p, const struct target *t, int err)
 		"details; tracepoints and u: probes are not affected",
 		e->system, e->name,
 		strstr(mode, "[none]") ? " or has none (CONFIG_KPROBES)" :
-					 ", as it is locked down (lockdown(7))");
+					 ", as it is locked down (kernel_lockdown(7))");
 	return err;
 }
 

@@ -309,7 +309,7 @@ static int probe_cgroup(char *detail, size_t len)
 }
 
 #define KERNEL_NEWER "a newer kernel"
-#define LOCKDOWN "refused by the kernel's lockdown policy or configuration (lockdown(7))"
+#define LOCKDOWN "refused by the kernel's lockdown policy or configuration (kernel_lockdown(7))"
 
 const struct feature feature_table[] = {
 	{ "tracefs", "tracepoints are listed in tracefs", "4.1 (4282d60689d4)", FEATURE_MUST,

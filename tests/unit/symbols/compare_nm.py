@@ -5,7 +5,8 @@ and addr2line.
 
 A name is right if nm has it for the innermost function around the address.  If several names are
 for the same code, any of them is right; elf_symbols.c tests which one is chosen.  If nm has no
-function with a size, the label before it, the name of a stub in objdump, or no name is right.
+function with a size, the label before it, the name of a stub in objdump, or no name is right; so is
+the name of the table's section where objdump knows no symbol for the stub.
 Versions (name@VERSION) are not part of a name.  A file with an installed debug file is also
 compared with it.
 """
@@ -59,6 +60,8 @@ class Oracle:
             if m:
                 self.stubs[int(m.group(1), 16)] = re.sub('@.*@plt', '@plt', m.group(2))
         self.sections = run('readelf', '-SW', path)
+        self.tables = {m.group(1): (int(m.group(2), 16), int(m.group(3), 16)) for m in re.finditer(
+            r' (\.plt\S*) +PROGBITS +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+) ', self.sections)}
         self.longest = max((e - s for s, e, _ in self.sized), default=0)
 
     def has(self, section):
@@ -95,7 +98,7 @@ class Oracle:
             addrs |= {start, end - 1, end, random.randrange(start, end)}
         for start, off, size in self.segments:
             addrs |= {start + random.randrange(size) for _ in range(count // 5)}
-        for stub in list(self.stubs)[:count // 10]:
+        for stub in list(self.stubs)[:count // 10] + [a for a, _ in self.tables.values()]:
             addrs |= {stub, stub + 7}
         return [a for a in addrs if self.offset(a) is not None]
 
@@ -131,7 +134,8 @@ def check(tool, path, debug, count, seen, wrong, differs):
                 if other not in right and other != '??':
                     differs.append((path, hex(addr), name, other))
         elif name is None:
-            kind = 'nothing'
+            kind = 'WRONG' if any(a <= addr < a + size for a, size in oracle.tables.values()) \
+                else 'nothing'
         elif oracle.has('.gopclntab'):
             kind = 'of Go\'s own table'
         elif name.endswith('@plt'):
@@ -139,6 +143,11 @@ def check(tool, path, debug, count, seen, wrong, differs):
             expected = oracle.stubs.get(stub)
             kind = 'stub' if expected == name else 'stub that objdump does not name' \
                 if addr - (stub or 0) >= 16 else 'WRONG'
+        elif name in oracle.tables:
+            stub = max((a for a in oracle.stubs if a <= addr), default=0)
+            start, size = oracle.tables[name]
+            kind = 'table' if start <= addr < start + size and (
+                addr - stub >= 16 or oracle.stubs[stub].startswith('*ABS*')) else 'WRONG'
         else:
             i = bisect.bisect_right(oracle.labels, (addr, '\x7f' * 99)) - 1
             kind = 'label' if any(n == name and a <= addr for a, n in oracle.labels) else 'WRONG'
