@@ -16,7 +16,14 @@ set_clock()
 	date -s "@$(($(date +%s) + $1))" >/dev/null || fail "the clock cannot be set"
 }
 
+# told NUMBER: the recorder has noticed that the clock was set so often.
+told()
+{
+	[ "$(grep -c "clock 'tai' was set" err)" -ge "$1" ]
+}
+
 for backend in bpf ftrace; do
+	steps=0
 	rm -f tai.stk
 	# record_bg waits for an accounting, so another event is frequent
 	"$STACKONCE" record -a -k tai --backend $backend -e $event -e raw_syscalls:sys_exit \
@@ -28,7 +35,9 @@ for backend in bpf ftrace; do
 		"$PROG/getppid" 50 >/dev/null
 		set_clock $step
 		"$PROG/getppid" 50 >/dev/null
-		sleep 2
+		steps=$((steps + 1))
+		until_true 60 told $steps ||
+			fail "$backend: nothing says that the clock was set: $(cat err)"
 	done
 	set_clock 9000
 	cp err "$work/record_bg.err"
@@ -40,8 +49,6 @@ for backend in bpf ftrace; do
 	"$STACKONCE" script --json --fields ts --event $event tai.stk |
 		jq -es '[.[].ts] | . == sort and .[-1] - .[0] < 100e9' >/dev/null ||
 		fail "$backend: the times of the calls follow the clock"
-	[ "$(grep -c "clock 'tai' was set" err)" -ge 3 ] ||
-		fail "$backend: the recorder does not say that the clock was set: $(cat err)"
 	info_of tai.stk -r '.meta["clock.steps"]' | grep -q '^-36.* at .*, 1[78].*, -7[12]' ||
 		fail "$backend: metadata: $(info_of tai.stk '.meta["clock.steps"]')"
 done

@@ -16,7 +16,9 @@ state()
 	for d in "$tracefs" "$instance"; do
 		for f in "$d"/options/* "$d"/tracing_on "$d"/trace_clock "$d"/buffer_size_kb \
 			"$d"/current_tracer "$d"/set_event "$d"/set_event_pid \
-			"$d"/set_event_notrace_pid "$d"/tracing_cpumask "$d"/trace_options; do
+			"$d"/set_event_notrace_pid "$d"/tracing_cpumask "$d"/trace_options \
+			"$d"/events/task/task_rename/* "$d"/events/sched/sched_switch/* \
+			"$d"/events/syscalls/sys_enter_getppid/*; do
 			[ ! -f "$f" ] || echo "$f: $(cat "$f" 2>&1)"
 		done
 	done

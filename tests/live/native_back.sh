@@ -180,9 +180,10 @@ for first in $(scale perf perf 'front perf'); do
 done
 
 # Events that interrupt the programs that record them.  No CPU allocates or frees anything twice in
-# a row within 50 us, with no other CPU in between, while the event takes the old way; later one
-# may, as not every allocation is an event.  kmem_cache_alloc is recorded, because what comes from a
-# cache may be released by kfree(), as the heads of small packets are (skb_release_data()).
+# a row within 50 us (2 ms if emulated), with no other CPU in between, while the event takes the old
+# way; later one may, as not every allocation is an event.  kmem_cache_alloc is recorded, because
+# what comes from a cache may be released by kfree(), as the heads of small packets are
+# (skb_release_data()).
 until_back 3 "'$PROG/badframe' $calls"
 WAY_BACK='exceptions:page_fault_kernel 100 kmem:kmalloc 100 kmem:kfree 100'
 back -a $(scale --user-stacks=fp "$stacks") \
@@ -192,9 +193,9 @@ back -a $(scale --user-stacks=fp "$stacks") \
 	.fields.ptr != "0x0") |
 	"\(.ts) \(.cpu) \(.fields.ptr) \(.event) \(.tid) \(.kstack) \(.fields)"' |
 	sort -s -n -k 1,1 >nested
-awk '$1 == "back" { since[$2] = $3; within[$2] = $8 * 1000; next }
+awk -v ns="$(scale 50000 2000000)" '$1 == "back" { since[$2] = $3; within[$2] = $8 * 1000; next }
 	{ at = $1; $1 = "" }
-	last[$2] == $0 && of[$3] == $0 && at - last_at[$2] < 50000 && at < since[$4] + 1000000 &&
+	last[$2] == $0 && of[$3] == $0 && at - last_at[$2] < ns && at < since[$4] + 1000000 &&
 		at > since[$4] - within[$4] { print last_at[$2], at, $0 }
 	{ last[$2] = of[$3] = $0; last_at[$2] = at }' record.err nested >twice
 [ ! -s twice ] || fail "twice: $(cat twice), $(grep '^back' record.err)"

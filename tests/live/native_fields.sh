@@ -25,6 +25,7 @@ compare()
 	# shellcheck disable=SC2086
 	record_bg -a --include-self $roomy --fields native -e "$list" -o native.stk "$@"
 	native=$recorder
+	sleep "$(scale 0 2)" # the times at both ends that are not compared
 	"$PROG/pingpong" "$(scale 30000 3000 100000)"
 	i=0
 	while [ $i -lt "$(scale 60 8 200)" ]; do
@@ -32,7 +33,7 @@ compare()
 		"$PROG/sleeper" 2 >/dev/null
 		(true; false) | cat | sleep 0.001
 	done
-	sleep "$(scale 0 2)" # in an emulated machine, the times at the ends are longer
+	sleep "$(scale 0 2)"
 	for recorder in "$native" "$kernel"; do
 		stop_recorder
 	done

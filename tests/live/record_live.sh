@@ -105,4 +105,6 @@ for command in script stacks info report; do
 done
 grep -q 'ended abruptly' out.info || fail "info --follow: $(cat out.info)"
 mv out.report out
-grep -q '%  __schedule' out || fail "no view of an abrupt recording: $(cat out)"
+last=$(sed -n 's/^\([0-9,]*\) events in .*/\1/p' out | tail -n 1 | tr -d ,)
+[ "$last" = "$(printed abrupt.stk 2>err)" ] ||
+	fail "the last view has $last events of an abrupt recording: $(tail -n 20 out)"

@@ -27,7 +27,7 @@ out=$(info_of cpu.stk --arg e $call '.events[] | select(.name == $e) | .filtered
 others=$("$STACKONCE" script --json cpu.stk | jq -c 'select(.type == "event" and .cpu != 1)')
 [ -z "$others" ] || fail "events of other CPUs were recorded: $others"
 info_true cpu.stk '.meta."selected.cpus" == "1" and
-	([.events[] | select(.kind == "sample") | .filtered_by.cpu] == [0])' ||
+	([.events[] | select(.kind == "sample") | .happened > 0, .filtered_by.cpu] == [true, 0])' ||
 	fail "samples of other CPUs were taken, or info does not say what was selected"
 
 nr=$(getconf _NPROCESSORS_CONF 2>/dev/null || nproc)

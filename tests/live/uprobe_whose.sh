@@ -81,5 +81,5 @@ record $roomy -o command.stk -e "u:$p:leaf" \
 	sh -c "\"$p\" $calls $threads & \"$p\" $calls $threads; wait"
 want_leaf command.stk $((2 * all))
 
-# No probe stays in the program.
+# The program is as it was.
 "$p" 10 1 >/dev/null || fail "the program fails when it is no longer probed"

@@ -13,8 +13,8 @@ mkdir truth
 export PROBE_DIR="$work/truth"
 {
 	until_loaded callbacks.stk ucallbacks \
-		"'$user/ucallbacks' 5 '$user/libucallbacks.so' && echo >>short"
-	until_loaded callbacks.stk ucallbacks_s "'$user/ucallbacks_s' 5 && echo >>short"
+		"'$user/ucallbacks' 0 '$user/libucallbacks.so' && echo >>short"
+	until_loaded callbacks.stk ucallbacks_s "'$user/ucallbacks_s' 0 && echo >>short"
 	echo "'$user/ucallbacks' $alarms '$user/libucallbacks.so' || exit 1"
 	echo "'$user/ucallbacks_s' $alarms || exit 1"
 } >all

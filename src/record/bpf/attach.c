@@ -20,6 +20,7 @@
 #include "symbols/ksyms.h"
 
 #define MISSES_LOOKS 8
+#define MISSES_NAP_US 1000
 
 void attach__tracer_range(struct ksyms *syms, struct rec_event *e)
 {
@@ -428,27 +429,32 @@ static int function_misses(struct programs *p)
 /*
  * Reads the misses of a first front, and how many of them the second has taken, which grow at any
  * time.  A hit is missed first, then taken; so while the recording is not armed, and nothing is
- * lost, the least difference of several looks is the true one.  What is in progress while it is
- * armed is left to the next call.
+ * lost, the least difference of several looks is the true one.  While it is armed, a hit that the
+ * second front was not skipped for, and has not taken yet, would be written as a loss, so this
+ * looks again a little later; but not where a CPU's second front took nothing at first.
  */
 static int front_misses(const struct programs *p, unsigned int event, struct attached *a)
 {
 	bool armed = __atomic_load_n(&p->skel->bss->ctl.armed, __ATOMIC_RELAXED);
 	uint64_t misses = 0, second = 0, before, taken = 0, least = UINT64_MAX;
-	unsigned int i, looks = armed ? 1 : MISSES_LOOKS;
+	unsigned int i, looks = armed && p->late_cpu ? 1 : MISSES_LOOKS;
 	int err;
 
 	for (i = 0; i < looks; i++) {
 		before = native__taken(p, event);
 		err = prog_misses(a->count_prog, &misses);
+		err = err ?: prog_misses(a->second_prog, &second);
 		if (err)
 			return err;
 		taken = native__taken(p, event);
 		least = MIN(least, misses - before);
+		if (!armed)
+			continue;
+		if (misses - a->misses_before <=
+		    taken - a->taken_before + second - a->second_before)
+			break;
+		usleep(MISSES_NAP_US);
 	}
-	err = prog_misses(a->second_prog, &second);
-	if (err)
-		return err;
 	a->taken = (armed ? taken : misses - least) - a->taken_before;
 	a->misses = misses - a->misses_before;
 	a->second_misses = second - a->second_before;

@@ -37,6 +37,7 @@ struct bpf_backend {
 	struct bpf_drain *drain;
 	struct pending_losses *losses;
 	struct stk_writer *w;
+	uint64_t armed_ts;
 	uint64_t previous_ts, counters_ts; /* when the last two calls of counters() began */
 	uint64_t *written; /* by event: unseen losses that are in the recording */
 };
@@ -224,8 +225,8 @@ static int bpf_arm(struct backend *base)
 {
 	struct bpf_backend *b = to_bpf_backend(base);
 
-	b->counters_ts = recorder_opts__now(b->opts);
-	pending_losses__since(b->losses, b->counters_ts);
+	b->armed_ts = b->counters_ts = recorder_opts__now(b->opts);
+	pending_losses__since(b->losses, b->armed_ts);
 	return programs__arm(b->programs);
 }
 
@@ -357,7 +358,10 @@ static int finish_files(struct bpf_backend *b)
 	return err ? log_err(err, "write the symbols of user stacks") : 0;
 }
 
-/* Writes what is not verified of each event, and since when; ret_count: how much in all. */
+/*
+ * Writes what is not verified of each event, and since when: since the recording began if nothing
+ * has agreed yet; ret_count: how much in all.
+ */
 static int write_unverified(struct bpf_backend *b, const char *key,
 			    struct programs_unverified (*get)(const struct programs *p,
 							      unsigned int event),
@@ -374,7 +378,8 @@ static int write_unverified(struct bpf_backend *b, const char *key,
 
 		if (u.stacks)
 			strbuf__printf(&text, "%s:%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-				       e->system, e->name, u.stacks, u.from, u.to);
+				       e->system, e->name, u.stacks, MAX(u.from, b->armed_ts),
+				       u.to);
 		*ret_count += u.stacks;
 	}
 	if (*ret_count)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * same_events MS A B: compares two recordings of the same events that were made at the same time.
- * Both must have every event of the time that both cover, with the same task, fields and stacks;
- * the programs of the two recorders ran one after the other, so an event has two times, at most MS
- * apart, and an interrupt between them changes the order.  Prints for each event type how many
- * events are in both, and how many in only one of them; those without fields, or with a user stack
- * that ends where the recorder stopped copying it, are left out (bare).
+ * Both must have every event of the time that both cover, with the same task, fields, stacks, flags
+ * and preempt count; the programs of the two recorders ran one after the other, so an event has two
+ * times, at most MS apart, and an interrupt between them changes the order.  Prints for each event
+ * type how many events are in both, in how many another CPU may have asked for a new task in
+ * between (other_flags), and how many are in only one of them; those without fields, or with a user
+ * stack that ends where the recorder stopped copying it, are left out (bare).
  */
 #include <err.h>
 #include <inttypes.h>
@@ -18,6 +19,7 @@
 #define MAX_TYPES 64
 #define MAX_DEPTH 127 /* frames of a stack that is recorded without --max-depth */
 #define IRQS_OFF 1u /* a common flag, TRACE_FLAG_IRQS_OFF */
+#define RESCHED 0x26u /* TRACE_FLAG_NEED_RESCHED, its kinds: another CPU sets them at any time */
 #define SHOWN 3 /* events of a type that are printed if they are in only one recording */
 
 struct seen {
@@ -206,6 +208,12 @@ static void sort(struct recording *a, int (*compare)(const void *, const void *)
 	qsort(a->v, a->nr, sizeof(*a->v), compare);
 }
 
+/* The flags and the preempt count in which they differ. */
+static uint32_t other_flags(const struct seen *a, const struct seen *b)
+{
+	return (a->count ^ b->count) & ~(a->unknown | b->unknown);
+}
+
 /* Finds the event of b that is a's, by time; from: the first one that may be near enough. */
 static struct seen *find(const struct seen *a, struct recording *b, size_t from)
 {
@@ -215,7 +223,8 @@ static struct seen *find(const struct seen *a, struct recording *b, size_t from)
 	for (size_t i = from; i < b->nr && b->v[i].ts < a->ts + apart; i++) {
 		struct seen *s = &b->v[i];
 
-		if (s->matched || s->hash != a->hash || s->type != a->type || s->cpu != a->cpu)
+		if (s->matched || s->hash != a->hash || s->type != a->type || s->cpu != a->cpu ||
+		    other_flags(s, a) & ~RESCHED)
 			continue;
 		nearest = s;
 		apart = s->ts < a->ts ? a->ts - s->ts : s->ts - a->ts;
@@ -237,10 +246,8 @@ static void match(struct recording *a, struct recording *b)
 			continue;
 		e->matched = s->matched = 1;
 		if (e->ts > a->first && e->ts < a->last) {
-			uint32_t unknown = e->unknown | s->unknown;
-
 			results[e->type].same++;
-			results[e->type].flags += ((e->count ^ s->count) & ~unknown) != 0;
+			results[e->type].flags += other_flags(e, s) != 0;
 		}
 	}
 }

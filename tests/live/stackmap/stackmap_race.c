@@ -36,6 +36,7 @@ static struct {
 	uint32_t owner[POOL_WORDS]; /* by id: 1 + the crafted stack, or NO_OWNER */
 	const struct stackmap *map;
 } race;
+static uint64_t races; /* of all parts */
 
 #define NO_OWNER 0xffffffffu
 
@@ -166,8 +167,7 @@ static void check(struct stackmap_live_bpf *skel)
 	stackmap__stats(race.map, &st);
 	LIVE_CHECK(st.stacks == STACKS + race.others, "%lu stacks, not %u", st.stacks,
 		   STACKS + race.others);
-	/* an emulator that runs one CPU at a time has no races */
-	LIVE_CHECK(st.races || getenv("LIVE_VM"), "no race happened: this tested nothing");
+	races += st.races;
 	LIVE_CHECK(!st.pool_full && !st.probe_limit && !st.bad_argument, "lookups failed");
 	live__check_pool(race.map, 5);
 }
@@ -256,6 +256,7 @@ int main(int argc, char **argv)
 	race_once("every depth", 0, 0, again);
 	race_once("deep stacks", 1, 0, again);
 	race_once("with interrupts", 0, 1, again);
+	LIVE_CHECK(races, "no race happened: this tested nothing");
 	printf("%u errors\n", live_errors);
 	return live_errors != 0;
 }

@@ -201,7 +201,7 @@ static bool judge(struct tags *c, struct tagged *t, enum verdict *ret_worst)
 	enum verdict v;
 	uint64_t target;
 
-	*ret_worst = RIGHT;
+	*ret_worst = c->e->depth ? RIGHT : UNKNOWN;
 	for (unsigned int i = 0; i < c->e->depth; i++) {
 		struct elfview *file = recview__file(&c->rec, c->e->frames[i].file);
 

@@ -161,7 +161,7 @@ HERE uint64_t stop_here(void)
 {
 	uint64_t from = off_ns(), to;
 
-	raise(SIGSTOP);
+	syscall(SYS_tgkill, getpid(), gettid(), SIGSTOP);
 	to = off_ns();
 	KEEP();
 	return to - from;
@@ -183,6 +183,7 @@ static void do_stop(void)
 		exit(0);
 	}
 	waitpid(child, &status, WUNTRACED);
+	until_in(child, SYS_tgkill); /* its parent is notified before it leaves its CPU */
 	sleep_ms(50);
 	kill(child, SIGCONT);
 	waitpid(child, NULL, 0);
