@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2016 # jq programs have variables of their own
 # Shared functions of the live tests.  A test is a shell script (dash and busybox) that sources this
-# file and exits with 0 (passed), 77 (skipped, the reason is in $LIVE_REASON) or anything else
-# (failed).  run.sh sets STACKONCE (the command), PROG (directory of the workloads), LIVE (this
-# directory) and LIVE_VM (not empty in a virtual machine without hardware virtualization, where
-# loads must be small).  LIVE_FIELDS is the value of --fields for recordings, if it is set.
+# file and exits with 0 (passed), 77 (skipped, the reason is in $LIVE_REASON), 75 (the machine has
+# spoilt it: run.sh runs it again, up to twice) or anything else (failed).  run.sh sets STACKONCE
+# (the command), PROG (directory of the workloads), LIVE (this directory) and LIVE_VM (not empty in
+# a virtual machine without hardware virtualization, where loads must be small).  LIVE_FIELDS is the
+# value of --fields for recordings, if it is set.
 
 # shellcheck source=tests/process.sh
 . "$LIVE/../process.sh"
@@ -66,6 +67,13 @@ fail()
 {
 	printf 'FAILED: %s\n' "$*"
 	exit 1
+}
+
+# spoilt WHAT: the machine did what may make a recording worse than promised, and it is worse.
+spoilt()
+{
+	printf 'spoilt: %s\n' "$*"
+	exit 75
 }
 
 skip()

@@ -28,10 +28,29 @@ static __attribute__((noinline)) void use(loader_fn f)
 		sink += f(i);
 }
 
+/* Notes that a library is at this address; true if another one has been there before. */
+static bool was_of_another(uintptr_t address, unsigned int library)
+{
+	static struct {
+		uintptr_t address;
+		unsigned int libraries; /* bits */
+	} places[64];
+	unsigned int before;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (places[i].address && places[i].address != address)
+			continue;
+		before = places[i].libraries;
+		places[i].address = address;
+		places[i].libraries |= 1u << library;
+		return before & ~(1u << library);
+	}
+	return false;
+}
+
 /* The loader maps libraries of the same size at the same address. */
 static __attribute__((noinline)) void by_loader(unsigned long n)
 {
-	static void *last;
 	loader_fn f;
 	void *lib = dlopen(paths[n % NR_LIBRARIES], RTLD_NOW);
 
@@ -39,9 +58,7 @@ static __attribute__((noinline)) void by_loader(unsigned long n)
 		errx(1, "%s", dlerror());
 	*(void **)&f = dlsym(lib, "tag_enter");
 	use(f);
-	if (((uintptr_t)f & ~4095ul) == ((uintptr_t)last & ~4095ul))
-		same_place++;
-	last = (void *)(uintptr_t)f;
+	same_place += was_of_another((uintptr_t)f & ~4095ul, n % NR_LIBRARIES);
 	dlclose(lib);
 }
 
