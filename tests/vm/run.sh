@@ -85,7 +85,8 @@ boot()
 	wait "$machine" || :
 	rm "$dir/pid"
 	unpack_archive "$dir" || :
-	tr -d '\r' <"$dir/console" | grep -aE '^(vm: |ok |skip |spoilt |FAIL |    )' | sed "s/^/$name: /"
+	tr -d '\r' <"$dir/console" | grep -aE '^(vm: |ok |skip |spoilt |FAIL |    )' |
+		sed "s/^/$name: /"
 	echo "$name: $(($(date +%s) - started)) s"
 	if [ ! -s "$dir/results" ]; then
 		failed_to_end "$name" "$dir"
