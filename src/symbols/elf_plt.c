@@ -130,14 +130,26 @@ static uint32_t stub_symbol(const struct plt *p, const uint8_t *code, size_t len
 	}
 }
 
+/* The name of the function is `name`, of this length, and the suffix. */
+static int add_function(struct elf_symbols *s, const char *name, size_t len, const char *suffix,
+			uint64_t off, uint32_t size)
+{
+	struct elf_function function = { .start = off, .size = size, .rank = ELF_RANK_BIND(2) };
+	int err = elf_table__add_names(s, len + strlen(suffix), &function.name);
+
+	if (err)
+		return err;
+	memcpy(s->names + function.name, name, len);
+	memcpy(s->names + function.name + len, suffix, strlen(suffix));
+	return elf_table__add(s, &function);
+}
+
 static int add_stub(struct elf_symbols *s, const struct plt *p, uint32_t nr, uint64_t off,
 		    uint32_t size)
 {
-	struct elf_function function = { .start = off, .size = size };
 	Elf64_Sym sym;
 	const char *name;
 	size_t len;
-	int err;
 
 	if (nr >= p->nr_syms ||
 	    elf_file__read_syms(p->exe, p->syms_off + nr * sizeof(sym), 1, &sym) ||
@@ -147,27 +159,12 @@ static int add_stub(struct elf_symbols *s, const struct plt *p, uint32_t nr, uin
 	len = strnlen(name, MAX_NAME);
 	if (!len || len == MAX_NAME)
 		return 0;
-	err = elf_table__add_names(s, len + strlen("@plt"), &function.name);
-	if (err)
-		return err;
-	memcpy(s->names + function.name, name, len);
-	memcpy(s->names + function.name + len, "@plt", strlen("@plt"));
-	function.rank = ELF_RANK_BIND(2);
-	return elf_table__add(s, &function);
+	return add_function(s, name, len, "@plt", off, size);
 }
 
 static int add_unidentified(struct elf_symbols *s, const char *section, uint64_t off, uint32_t size)
 {
-	struct elf_function function = { .start = off, .size = size, .rank = ELF_RANK_BIND(2) };
-	int err;
-
-	if (!size)
-		return 0;
-	err = elf_table__add_names(s, strlen(section), &function.name);
-	if (err)
-		return err;
-	memcpy(s->names + function.name, section, strlen(section));
-	return elf_table__add(s, &function);
+	return size ? add_function(s, section, strlen(section), "", off, size) : 0;
 }
 
 static int add_stubs(struct elf_symbols *s, struct plt *p, const Elf64_Shdr *section)

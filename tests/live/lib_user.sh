@@ -106,7 +106,7 @@ want_complete()
 	at_least unreadable "$3" 0
 	at_most incomplete $(($2 - $3)) "${4:-0}"
 	moved=$(($(pages_moved) - moved_before))
-	at_most "unreadable while no page was moved" "$3" $((moved > 0 ? $3 : 0))
+	[ "$moved" -gt 0 ] || at_most "unreadable while no page was moved" "$3" 0
 	[ "$3" -le $(($1 > 1000 ? $1 / 1000 : 1)) ] ||
 		spoilt "$3 of $1 stacks are unreadable, and $moved pages were moved"
 }

@@ -26,11 +26,17 @@ two_views()
 	[ "$(grep -c '^[0-9,]* events in .*: live.stk$' out)" -ge 2 ] && grep -q '%  __schedule' out
 }
 
+# last_view: prints how many events the last view has.
+last_view()
+{
+	sed -n 's/^\([0-9,]*\) events in .*/\1/p' out | tail -n 1 | tr -d ,
+}
+
 live -o live.stk -e sched:sched_switch
 while_runs "$recorder" two_views || fail "no views with stacks before the end: $(cat out err)"
 end_live
 # the last view has all events
-last=$(sed -n 's/^\([0-9,]*\) events in .*/\1/p' out | tail -n 1 | tr -d ,)
+last=$(last_view)
 [ "$last" -eq "$(info_of live.stk .totals.recorded)" ] ||
 	fail "the last view has $last events of $(info_of live.stk .totals.recorded)"
 want_sum live.stk
@@ -105,6 +111,6 @@ for command in script stacks info report; do
 done
 grep -q 'ended abruptly' out.info || fail "info --follow: $(cat out.info)"
 mv out.report out
-last=$(sed -n 's/^\([0-9,]*\) events in .*/\1/p' out | tail -n 1 | tr -d ,)
-[ "$last" = "$(printed abrupt.stk 2>err)" ] ||
-	fail "the last view has $last events of an abrupt recording: $(tail -n 20 out)"
+grep -q '%  __schedule' out || fail "no view of an abrupt recording: $(cat out)"
+[ "$(last_view)" = "$(printed abrupt.stk 2>err)" ] ||
+	fail "the last view has $(last_view) events of an abrupt recording: $(tail -n 20 out)"

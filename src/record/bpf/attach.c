@@ -441,6 +441,8 @@ static int front_misses(const struct programs *p, unsigned int event, struct att
 	int err;
 
 	for (i = 0; i < looks; i++) {
+		if (armed && i)
+			usleep(MISSES_NAP_US);
 		before = native__taken(p, event);
 		err = prog_misses(a->count_prog, &misses);
 		err = err ?: prog_misses(a->second_prog, &second);
@@ -448,12 +450,9 @@ static int front_misses(const struct programs *p, unsigned int event, struct att
 			return err;
 		taken = native__taken(p, event);
 		least = MIN(least, misses - before);
-		if (!armed)
-			continue;
-		if (misses - a->misses_before <=
-		    taken - a->taken_before + second - a->second_before)
+		if (armed && misses - a->misses_before <=
+				     taken - a->taken_before + second - a->second_before)
 			break;
-		usleep(MISSES_NAP_US);
 	}
 	a->taken = (armed ? taken : misses - least) - a->taken_before;
 	a->misses = misses - a->misses_before;

@@ -168,6 +168,8 @@ static void check(struct stackmap_live_bpf *skel)
 	LIVE_CHECK(st.stacks == STACKS + race.others, "%lu stacks, not %u", st.stacks,
 		   STACKS + race.others);
 	races += st.races;
+	/* in an emulator that runs one CPU at a time, some part may have none */
+	LIVE_CHECK(st.races || getenv("LIVE_VM"), "no race happened: this tested nothing");
 	LIVE_CHECK(!st.pool_full && !st.probe_limit && !st.bad_argument, "lookups failed");
 	live__check_pool(race.map, 5);
 }
@@ -256,7 +258,7 @@ int main(int argc, char **argv)
 	race_once("every depth", 0, 0, again);
 	race_once("deep stacks", 1, 0, again);
 	race_once("with interrupts", 0, 1, again);
-	LIVE_CHECK(races, "no race happened: this tested nothing");
+	LIVE_CHECK(races, "no race happened in any part: this tested nothing");
 	printf("%u errors\n", live_errors);
 	return live_errors != 0;
 }

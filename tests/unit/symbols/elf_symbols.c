@@ -350,12 +350,12 @@ static void test_plt(void **state)
 	built__write("plt.c", source, strlen(source));
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
 		/* as the disassembler names them */
-		built__run(
-			"$CC -O1 %s -o plt plt.c && objdump -dF -j .plt -j .plt.sec -j .plt.got "
-			"plt 2>/dev/null | sed -n 's/<.*@plt-0x[0-9a-f]*>/<.plt>/; "
-			"s/^[0-9a-f]* <\\(.*@plt\\|.plt\\)> (File Offset: 0x\\([0-9a-f]*\\)).*/\\2 \\1/p' "
-			">stubs; grep -q ' .plt$' stubs",
-			options[i]);
+		built__run("$CC -O1 %s -o plt plt.c && objdump -dF -j .plt -j .plt.sec -j .plt.got "
+			   "plt 2>/dev/null | sed -n 's/<.*@plt-0x[0-9a-f]*>/<.plt>/; "
+			   "s/^[0-9a-f]* <\\(.*@plt\\|.plt\\)> "
+			   "(File Offset: 0x\\([0-9a-f]*\\)).*/\\2 \\1/p' "
+			   ">stubs; grep -q ' .plt$' stubs",
+			   options[i]);
 		assert_true(expect_stubs() >= 3 || strstr(options[i], "no-plt"));
 	}
 	/* no symbol says what the stubs of a static program call */
