@@ -12,7 +12,7 @@
 
 /* ---- reading the stack ----------------------------------------------------------------------- */
 
-/* Moves the window to addr; 0: the word there was readable. */
+/* Moves the window to addr; 0: the word there was readable; else the window may be empty. */
 __noinline int user_refill(struct user_walk *u, u64 addr)
 {
 	u64 len;
@@ -33,8 +33,10 @@ __noinline int user_refill(struct user_walk *u, u64 addr)
 		/* try the rest of this page */
 		len = 4096 - (addr & 4095);
 		asm volatile("" : "+r"(len));
-		if (len > USER_WINDOW * 8 || bpf_probe_read_user(u->window, len, (void *)addr))
+		if (len > USER_WINDOW * 8 || bpf_probe_read_user(u->window, len, (void *)addr)) {
+			u->lo = u->hi = 0; /* what was read before is overwritten */
 			return 1;
+		}
 	}
 	u->lo = addr;
 	u->hi = addr + len;
