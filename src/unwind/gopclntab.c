@@ -306,7 +306,8 @@ static int run_values(struct run *r)
 	p = unw_part__get(&r->go->values, r->f->values, UNW_WINDOW_MAX, &len);
 	if (p)
 		c = cursor__new(p, len);
-	while (!err && addr < r->f->end) {
+	/* functions may overlap in a crafted table: each runs only up to the next one */
+	while (!err && addr < r->f->end && addr + r->delta < r->b->end) {
 		uint64_t v = cursor__uleb(&c);
 
 		if (!v && addr != r->f->start)

@@ -20,6 +20,7 @@ cat >all <<END
 "$user/uhostile" $calls || exit 1
 "$user/umutant" $mutants mutants ./lib.so || exit 1
 $(until_loaded hostile.stk ut_before './ut_before . 5 5 1 5')
+"$user/ulongname" || exit 1
 "$user/ut_nofp" . 100 20 2 100 || exit 1
 END
 record -F 199 -e syscalls:sys_enter_futex -e syscalls:sys_exit_futex -e sched:sched_switch \
@@ -43,6 +44,7 @@ awk -v cases="$cases" -v calls="$calls" -v lost="$lost" '
 	cat per_case
 	fail "not $calls calls in each of $cases cases, $lost lost"
 }
+[ "$(calls_of ulongname | wc -l)" -gt 0 ] || fail "no calls of a function with too long a name"
 got=$(calls_of umutant | wc -l)
 [ "$got" -ge $((mutants * 4 - lost)) ] ||
 	fail "$got of $((mutants * 4)) calls of broken files, $lost lost"

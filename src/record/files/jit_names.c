@@ -15,7 +15,7 @@
 #include "trace/write/writer.h"
 
 #define NO_FUNCTION UINT32_MAX
-#define MAX_LEVELS 256 /* functions at one place, one after the other */
+#define UNNAMED_LEVEL 255 /* so many functions at one place have a name, one after the other */
 #define MAX_WORK (64u << 20) /* places of all functions together */
 
 /* An offset for which a name is needed. */
@@ -28,7 +28,8 @@ struct place {
 
 /*
  * A function at a place, from its time on.  Each level is a file, in which a place is looked up by
- * its offset alone: functions of one level have no place in common.
+ * its offset alone: functions of one level have no place in common, but for the last level, whose
+ * file has no names.
  */
 struct stay {
 	int level;
@@ -121,7 +122,7 @@ static int take_level(struct names *n, size_t first, size_t end)
 
 	for (size_t i = first; i < end; i++)
 		level = MAX(level, n->places[i].level + 1);
-	level = MIN(level, MAX_LEVELS - 1);
+	level = MIN(level, UNNAMED_LEVEL);
 	for (size_t i = first; i < end; i++)
 		n->places[i].level = level;
 	return level;
@@ -245,7 +246,9 @@ static int write_level(const struct names *n, const struct stay *v, size_t nr,
 		r.ts += r.ts ? to_clock : 0; /* 0: at all times */
 		err = stk_writer__replaced(w, &r);
 	}
-	return err ?: write_symbols(n, v, nr, v->level ? info.number : file->number, w);
+	if (err || v->level == UNNAMED_LEVEL)
+		return err;
+	return write_symbols(n, v, nr, v->level ? info.number : file->number, w);
 }
 
 /* A frame has two places, see add_places(). */

@@ -185,6 +185,8 @@ int jit_source__new(pid_t pid, uint64_t start_ns, struct jit_source **ret_source
 	if (j->pid_fd < 0 || !same_start(process__start_ns(pid), start_ns)) {
 		drop_fds(j);
 		j->ns_pid = 0;
+		j->exited = true;
+		j->exited_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 	*ret_source = j;
 	return 0;
@@ -383,14 +385,28 @@ static int settle(struct jit_source *j)
 	return 0;
 }
 
+static bool has_dumped(const struct jit_source *j)
+{
+	return j->dumped->nr || j->dumped->frames_len;
+}
+
+static bool is_long_gone(const struct jit_source *j)
+{
+	return j->exited && clock_ns(CLOCK_MONOTONIC) - j->exited_ns >= DUMPED_NS;
+}
+
+bool jit_source__is_done(const struct jit_source *j)
+{
+	return is_long_gone(j) && !has_dumped(j);
+}
+
 /* Frees the tables of a process that is gone, see jit_source__dumped(). */
 static int forget_dumped(struct jit_source *j)
 {
 	struct jit_symbols *none;
 	int err;
 
-	if (!(j->dumped->nr + j->dumped->frames_len) ||
-	    clock_ns(CLOCK_MONOTONIC) - j->exited_ns < DUMPED_NS)
+	if (!has_dumped(j) || !is_long_gone(j))
 		return 0;
 	err = jit_symbols__new(&none);
 	if (err)

@@ -59,6 +59,8 @@ unsigned int jit_source__nr_fds(const struct jit_source *j);
 int jit_source__poll(struct jit_source *j);
 /* Whether jit_source__poll() has found that the process has exited. */
 bool jit_source__has_exited(const struct jit_source *j);
+/* It has exited, no stack of it is left to be walked, and nothing of that kind is kept. */
+bool jit_source__is_done(const struct jit_source *j);
 /*
  * The functions that the dump describes so far; their ranges cover the first nr_dumped of them.
  * Freed some time after the process has exited, when all its stacks have been walked.

@@ -18,10 +18,11 @@
 
 /* The table of a window. */
 struct jit_table {
-	struct jit_table *next; /* of a running process */
+	struct jit_table *next;
 	uint32_t id;
 	struct jit_source *source; /* the window's */
 	struct jit_window *window;
+	bool ended; /* its process has exited */
 	bool wanted; /* a stack that passes there was deferred since it was last built */
 	uint64_t built_ns,
 		build_after; /* when it was last built, and how long until the next time */
@@ -32,7 +33,7 @@ struct jit_tables {
 	struct table_cache *cache;
 	struct jit_table **v; /* by file id */
 	uint32_t max_id;
-	struct jit_table *live; /* those of running processes */
+	struct jit_table *all; /* those of processes that are not done */
 	struct jit_source **programs; /* their sources, each once */
 	uint32_t nr_programs, cap_programs;
 	uint64_t checked_ns; /* when code was last compared */
@@ -111,8 +112,8 @@ int jit_tables__add(struct jit_tables *t, const struct wire_file_event *n,
 	}
 	j->id = n->file;
 	j->source = source;
-	j->next = t->live;
-	t->live = t->v[j->id] = j;
+	j->next = t->all;
+	t->all = t->v[j->id] = j;
 	t->max_id = MAX(t->max_id, j->id);
 	return 0;
 }
@@ -175,7 +176,7 @@ static void poll_programs(struct jit_tables *t)
 			log_warn("read names of generated code: out of memory");
 			t->warned = true;
 		}
-		if (jit_source__has_exited(source))
+		if (jit_source__is_done(source))
 			jit_source__free(source);
 		else
 			t->programs[nr++] = source;
@@ -187,24 +188,37 @@ static void poll_programs(struct jit_tables *t)
  * After the exit of a process, its windows only serve the stacks that were copied before, and their
  * tables make room for others.
  */
+static void poll_table(struct jit_tables *t, struct jit_table *j, uint64_t now, bool check)
+{
+	if (j->ended)
+		return;
+	if (jit_source__has_exited(j->source)) {
+		table_cache__none(t->cache, j->id);
+		j->ended = true;
+		return;
+	}
+	if (check)
+		jit_window__check(j->window);
+	if (is_due(t, j, now))
+		build_table(t, j, now);
+}
+
 void jit_tables__poll(struct jit_tables *t)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	bool check = now - t->checked_ns >= SECOND_NS;
-	struct jit_table **at = &t->live, *j;
+	struct jit_table **at = &t->all, *j;
 
 	poll_programs(t);
 	while ((j = *at)) {
-		if (jit_source__has_exited(j->source)) {
-			table_cache__none(t->cache, j->id);
+		poll_table(t, j, now, check);
+		if (jit_source__is_done(j->source)) {
 			*at = j->next;
-			continue;
+			t->v[j->id] = NULL;
+			table_free(j);
+		} else {
+			at = &j->next;
 		}
-		if (check)
-			jit_window__check(j->window);
-		if (is_due(t, j, now))
-			build_table(t, j, now);
-		at = &j->next;
 	}
 	if (check)
 		t->checked_ns = now;

@@ -24,7 +24,7 @@ void jit_tables__free(struct jit_tables *t);
 /* Adds the window of a file event, which is a new one.  Shares the source. */
 int jit_tables__add(struct jit_tables *t, const struct wire_file_event *n,
 		    struct jit_source *source);
-/* Whether file id is a window that has been added, and has tables. */
+/* Whether file id is a window that has been added, has tables, and may have stacks to be walked. */
 bool jit_tables__has(const struct jit_tables *t, uint32_t id);
 /* For a deferred stack that passes such a window: see jit_window__at(). */
 const struct unwind_table *jit_tables__at(struct jit_tables *t, uint32_t id, uint64_t offset,

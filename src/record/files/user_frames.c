@@ -153,6 +153,14 @@ static int find_all(struct source *s, const uint64_t *frames, size_t nr, struct 
 	return 0;
 }
 
+/* A file may have names without end; that costs its own names only. */
+static int without_names(const char *what, int err)
+{
+	if (err == -E2BIG)
+		log_warn("%s: left out the names of its functions, which are too long", what);
+	return err == -E2BIG ? 0 : err;
+}
+
 static int write_file(const struct mapped_file *f, const uint64_t *frames, size_t nr,
 		      struct stk_writer *w)
 {
@@ -167,7 +175,8 @@ static int write_file(const struct mapped_file *f, const uint64_t *frames, size_
 		qsort(found.v, found.nr, sizeof(*found.v), stk_user_symbol__compare);
 	/* without any symbols nothing is written, so that they can be added from another source */
 	if (!err && found.nr)
-		err = stk_writer__user_symbols(w, s.info->number, found.v, found.nr);
+		err = without_names(s.info->path,
+				    stk_writer__user_symbols(w, s.info->number, found.v, found.nr));
 	else if (err && err != -ENOMEM)
 		err = 0;
 	source_close(&s);
@@ -182,9 +191,12 @@ static int write_jit(const struct mapped_file *f, const uint64_t *frames, size_t
 	struct jit_source *source = mapped_file__jit(f);
 	unsigned int unclear = 0;
 	struct jit_symbols *s;
+	char what[64];
 	int err = source ? jit_source__symbols(source, &s) : -ENOENT;
 
 	err = err ?: jit_names__write(s, info, frames, nr, to_clock, w, &unclear);
+	snprintf(what, sizeof(what), "generated code of process %u", info->pid);
+	err = without_names(what, err);
 	if (!err && unclear)
 		log_warn("process %u has several names for %u addresses of its generated code and "
 			 "does not say when each applied: the last one is used; a jitdump has the "

@@ -261,6 +261,25 @@ static void test_jit_again(void **state)
 	child_end(&c);
 }
 
+/* Of so many functions at a place that their files would be too many, the last have no name. */
+static void test_jit_many(void **state)
+{
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	struct wire_file_event n = jit_event(&c, 0);
+	struct test *t = *state;
+	FILE *f;
+
+	add_events(t, &n, 450);
+	f = begin_dump(dump_path(n.tgid), 0);
+	for (uint64_t ts = 100; ts < 400; ts++)
+		dump_load(f, ts, 0x1000, 0x40, ts % 2 ? "odd" : "even");
+	fclose(f);
+	expect_names(t, (const char *const[]){ "even", "odd", "even", "odd", "even", "odd", "-",
+					       "-", NULL });
+	unlink(dump_path(n.tgid));
+	child_end(&c);
+}
+
 static char logged[512];
 
 static void note_log(void *ctx, enum stk_log_level level, const char *msg)
@@ -564,7 +583,7 @@ int main(void)
 		FILES_TEST(test_jit_once),    FILES_TEST(test_jit_windows),
 		FILES_TEST(test_jit_tables),  FILES_TEST(test_jit_times),
 		FILES_TEST(test_jit_again),   FILES_TEST(test_jit_untimed),
-		FILES_TEST(test_jit_of_next),
+		FILES_TEST(test_jit_of_next), FILES_TEST(test_jit_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

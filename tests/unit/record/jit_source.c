@@ -18,6 +18,8 @@
 #include "clock.h"
 #include "log.h"
 #include "record/files/jit_source.h"
+#include "record/files/jit_tables.h"
+#include "record/files/table_cache.h"
 #include "symbols/jit_symbols.h"
 
 static time_t monotonic = 1000; /* s */
@@ -196,6 +198,41 @@ static void test_dumped(void **state)
 	unlink(name);
 }
 
+/* The windows of a process that has exited serve its copied stacks, and no longer. */
+static void test_windows(void **state)
+{
+	static struct wire_file entries[WIRE_MAX_FILES];
+	struct child c = child_mapping(NULL, "/proc/self/exe");
+	const struct wire_file_event n = { .file = 7, .key.w = { 1 } };
+	struct wire_user_ctl ctl = { 0 };
+	struct jit_source *j = source_of(&c, NULL), *gone;
+	struct table_cache *cache;
+	struct jit_tables *t;
+
+	assert_int_equal(table_cache__new(entries, &ctl, -1, 1 << 20, &cache), 0);
+	assert_int_equal(jit_tables__new(entries, cache, &t), 0);
+	assert_int_equal(jit_tables__add(t, &n, j), 0);
+	jit_tables__poll(t);
+	child_end(&c);
+	jit_tables__poll(t);
+	monotonic += 9;
+	jit_tables__poll(t);
+	assert_true(jit_tables__has(t, 7));
+	monotonic += 2;
+	jit_tables__poll(t);
+	assert_false(jit_tables__has(t, 7));
+	jit_source__free(j);
+	/* one that was gone before anything of it was read */
+	assert_int_equal(jit_source__new(c.pid, 1, &gone), 0);
+	assert_true(jit_source__has_exited(gone));
+	assert_false(jit_source__is_done(gone));
+	monotonic += 11;
+	assert_true(jit_source__is_done(gone));
+	jit_source__free(gone);
+	jit_tables__free(t);
+	table_cache__free(cache);
+}
+
 static int setup(void **state)
 {
 	return !children_begin();
@@ -213,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_dumped),
+		cmocka_unit_test(test_windows),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
