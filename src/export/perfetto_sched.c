@@ -31,7 +31,7 @@ static const struct sched_row rows[] = {
 	[PF_RENAME] = { "task",
 			"task_rename",
 			{ "pid", "oldcomm", "newcomm", "oom_score_adj" },
-			1 << 0 | 1 << 2 },
+			1 << 1 | 1 << 2 },
 	[PF_FREE] = { "sched", "sched_process_free", { "comm", "pid", "prio" }, 1 << 1 },
 };
 
@@ -200,8 +200,12 @@ static void put_rename(const struct sched_record *r, const struct stk_event *e)
 	Pf__FtraceEvent event = PF__FTRACE_EVENT__INIT;
 	Pf__TaskRename m = PF__TASK_RENAME__INIT;
 	size_t from = text(r, 1), to = text(r, 2);
+	int32_t pid = number(r, 0);
 
-	PF_SET(&m, pid, (int32_t)number(r, 0));
+	/* Linux 6.14 to 6.18.20 does not say which task: the current one, if it has the name */
+	if (!r->t->sched_fields[0] && strcmp(r->ev->text.s + from, stk_event__comm(e)))
+		return;
+	PF_SET(&m, pid, r->t->sched_fields[0] ? pid : (int32_t)stk_event__tid(e));
 	m.oldcomm = r->ev->text.s + from;
 	m.newcomm = r->ev->text.s + to;
 	PF_SET(&m, oom_score_adj, (int32_t)number(r, 3));

@@ -17,7 +17,7 @@ static const struct event_role roles[] = {
 	{ LC_WAITS, "sched", "sched_process_wait", { "pid" } },
 	{ LC_FREE, "sched", "sched_process_free", { "pid", "comm" } },
 	{ LC_SWITCH, "sched", "sched_switch", { "prev_pid", "prev_state" } },
-	{ LC_RENAME, "task", "task_rename", { "pid", "newcomm" } },
+	{ LC_RENAME, "task", "task_rename", { "pid", "newcomm", "oldcomm" } },
 	{ LC_SENT, "signal", "signal_generate", { "sig", "pid", "result" } },
 	{ LC_SIGNAL, "signal", "signal_deliver", { "sig", "sa_handler" } },
 	{ LC_EXIT_GROUP, "syscalls", "sys_enter_exit_group", { "error_code" } },

@@ -193,6 +193,20 @@ int lc_exec(struct lifecycle *l, const struct event_known *k)
 	return 0;
 }
 
+/*
+ * Linux 6.14 to 6.18.20 does not say which task is renamed: the current one, if that has the old
+ * name; else unknown.
+ */
+static bool renamed_itself(struct lifecycle *l, const struct event_known *k, uint64_t *ret_tid)
+{
+	const char *comm = stk_event__comm(l->e), *old;
+	size_t len;
+
+	old = k->fields[0] ? NULL : event_fields__string(k->fields[2], l->e, &len);
+	*ret_tid = stk_event__tid(l->e);
+	return old && strlen(comm) == len && !memcmp(old, comm, len);
+}
+
 void lc_rename(struct lifecycle *l, const struct event_known *k)
 {
 	struct lc_task *t;
@@ -201,7 +215,7 @@ void lc_rename(struct lifecycle *l, const struct event_known *k)
 	size_t len;
 
 	comm = event_fields__string(k->fields[1], l->e, &len);
-	if (!comm || !lc_u64(l, k, 0, &tid))
+	if (!comm || (!lc_u64(l, k, 0, &tid) && !renamed_itself(l, k, &tid)))
 		return;
 	t = lc_task__find(l, tid);
 	if (!t)

@@ -97,7 +97,7 @@ static int hold(void *ctx, pid_t child)
 
 	if (b->opts->delay_ns)
 		return err; /* it runs before recording starts */
-	snprintf(b->trigger, sizeof(b->trigger), "traceon:1 if pid == %d", child);
+	snprintf(b->trigger, sizeof(b->trigger), "traceon:1 if common_pid == %d", child);
 	return err ?: ftrace_instance__write(b->instance, RENAME_TRIGGER, b->trigger);
 }
 

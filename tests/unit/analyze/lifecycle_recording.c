@@ -52,7 +52,7 @@ struct lifecycle_counts counts;
 struct life_gap gaps[64];
 unsigned int nr_gaps;
 
-static void add_type(struct recording *r, enum ev kind, bool group_dead)
+static void add_type(struct recording *r, enum ev kind, bool group_dead, bool old_name)
 {
 	char format[1024];
 	unsigned int i;
@@ -60,7 +60,10 @@ static void add_type(struct recording *r, enum ev kind, bool group_dead)
 
 	len = snprintf(format, sizeof(format), "name: %s\nID: %u\nformat:\n", types[kind].name,
 		       kind + 1);
-	for (i = 0; i < 3 && types[kind].fields[i]; i++)
+	if (kind == RENAME && old_name)
+		len += snprintf(format + len, sizeof(format) - len,
+				"\tfield:char oldcomm[16];\toffset:8;\tsize:16;\tsigned:0;\n");
+	for (i = 0; i < 3 && types[kind].fields[i] && (kind != RENAME || !old_name); i++)
 		if (group_dead || strcmp(types[kind].fields[i], "group_dead") != 0)
 			len += snprintf(format + len, sizeof(format) - len,
 					"\tfield:long %s;\toffset:%u;\tsize:8;\tsigned:1;\n",
@@ -88,7 +91,7 @@ struct recording *begin(uint32_t without)
 	for (i = 0; i < NR_EV; i++) {
 		r->types[i] = -1;
 		if (!(without & 1u << i))
-			add_type(r, i, !(without & NO_GROUP_DEAD));
+			add_type(r, i, !(without & NO_GROUP_DEAD), without & OLD_NAME);
 	}
 	assert_int_equal(stk_writer__stack(r->w, frames, 1, &r->stack), 0);
 	return r;

@@ -42,6 +42,7 @@ struct recording;
 /* without: a mask of 1 << enum ev, event types that the recording lacks. */
 struct recording *begin(uint32_t without);
 #define NO_GROUP_DEAD (1u << 31) /* sched_process_exit has no such field */
+#define OLD_NAME (1u << 30) /* task_rename has `oldcomm`, in the first two numbers, and no pid */
 void meta(struct recording *r, const char *key, const char *value);
 /* An event at ts (us) in thread tid of pid: its number fields, then its string. */
 void ev(struct recording *r, uint64_t ts, uint32_t pid, uint32_t tid, enum ev kind, int64_t a,

@@ -42,6 +42,22 @@ static void test_plain(void **state)
 	assert_int_equal(nr_gaps, 0);
 }
 
+/* Without the thread in the event, the current one was renamed if it had the old name. */
+static void test_renamed(void **state)
+{
+	struct recording *r = begin(OLD_NAME);
+	int64_t name[2] = { 0 };
+
+	memcpy(name, "comm-20", 7);
+	born(r, 100, 10, 20, 20);
+	ev(r, 110, 20, 20, RENAME, name[0], name[1], 0, "renamed");
+	born(r, 120, 10, 30, 30);
+	ev(r, 130, 30, 30, RENAME, name[0], name[1], 0, "another");
+	read_back(r);
+	assert_string_equal(process(20, 0)->self.comm, "renamed");
+	assert_string_equal(process(30, 0)->self.comm, "comm-30");
+}
+
 /* An event lost between two moments makes the duration an upper bound. */
 static void test_lost(void **state)
 {
@@ -407,6 +423,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_autoreap),
 		cmocka_unit_test(test_autoreap_parent_ends),

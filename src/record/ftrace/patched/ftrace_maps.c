@@ -25,6 +25,7 @@
 #include "record/opts.h"
 #include "symbols/usyms.h"
 
+#define IDLE_ROUNDS 64 /* of ftrace_maps__refresh(): no event of a process follows so late */
 #define STALE_NS 1000000000ull /* after this, mappings may have changed and are read again */
 
 /* An executable mapping of a process. */
@@ -40,7 +41,7 @@ struct area {
 struct space {
 	uint32_t tgid;
 	struct ftrace_program program; /* whose mappings these are */
-	uint32_t round; /* counts refresh(): value when it was read */
+	uint32_t round, used; /* counts refresh(): value when it was read, and last asked for */
 	uint64_t read_ns;
 	bool gone;
 	struct area *areas;
@@ -99,9 +100,16 @@ void ftrace_maps__free(struct ftrace_maps *m)
 	free(m);
 }
 
+/* The mappings of processes that have exited are kept for the events of theirs that follow. */
 void ftrace_maps__refresh(struct ftrace_maps *m)
 {
-	m->round++;
+	uint32_t i;
+
+	if (++m->round % IDLE_ROUNDS)
+		return;
+	for (i = 0; i < m->nr; i++)
+		if (m->spaces[i].gone && m->round - m->spaces[i].used > IDLE_ROUNDS)
+			space_clear(&m->spaces[i]);
 }
 
 /* ---- /proc ----------------------------------------------------------------------------------- */
@@ -190,6 +198,7 @@ static int read_space(struct ftrace_maps *m, struct space *s)
 	struct space now = {
 		.tgid = s->tgid,
 		.round = m->round,
+		.used = m->round,
 		.read_ns = rec_clock__ns(REC_CLOCK_MONO),
 	};
 	bool same;
@@ -243,6 +252,7 @@ static int space_of(struct ftrace_maps *m, const struct ftrace_address *a, struc
 	if (err)
 		return err;
 	s = &m->spaces[*at - 1];
+	s->used = m->round;
 	*ret_space = s;
 	ftrace_tasks__program(m->tasks, a->tgid, &p);
 	if (a->ts < p.since) {

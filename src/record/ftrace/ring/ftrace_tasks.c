@@ -47,11 +47,13 @@ struct change {
 	enum { CHANGE_NEW, CHANGE_NEW_THREAD, CHANGE_NAME, CHANGE_EXEC } what;
 	uint32_t tid, parent;
 	char comm[16];
+	char from[16]; /* "": tid is the task; else if it has this name, and unknown otherwise */
 };
 
 struct task_event {
 	struct ev_format *fmt;
 	const struct ev_field *pid, *comm, *clone_flags; /* NULL: not used */
+	const struct ev_field *oldcomm; /* NULL: pid says which task it is */
 };
 
 struct ftrace_tasks {
@@ -263,11 +265,14 @@ static int take_change(struct ftrace_tasks *t, const struct ftrace_page_event *p
 		ev = &t->rename;
 		c.what = CHANGE_NAME;
 	}
-	if (ev->comm && ev->comm->offset + sizeof(c.comm) > pe->len)
+	if ((ev->comm && ev->comm->offset + sizeof(c.comm) > pe->len) ||
+	    (ev->oldcomm && ev->oldcomm->offset + sizeof(c.from) > pe->len))
 		return -EPROTO;
 	c.tid = ev_field__value(ev->pid, pe->data, pe->len);
 	if (ev->comm)
 		memcpy(c.comm, (const char *)pe->data + ev->comm->offset, sizeof(c.comm) - 1);
+	if (ev->oldcomm)
+		memcpy(c.from, (const char *)pe->data + ev->oldcomm->offset, sizeof(c.from) - 1);
 	return keep_change(t, &c);
 }
 
@@ -323,6 +328,13 @@ static void forget_early(const struct ftrace_tasks *t, struct entry *e, const st
 		snprintf(last->comm, sizeof(last->comm), "<...>");
 }
 
+static bool is_named(const struct entry *e, uint64_t ts, const char *name)
+{
+	const struct version *v = version_at(e, ts);
+
+	return v && !strcmp(v->comm, name);
+}
+
 static int apply(struct ftrace_tasks *t, const struct change *c)
 {
 	struct version v = { .ts = c->ts };
@@ -343,7 +355,7 @@ static int apply(struct ftrace_tasks *t, const struct change *c)
 		return err;
 	if (c->what == CHANGE_NEW || c->what == CHANGE_EXEC)
 		e->program = (struct ftrace_program){ e->program.changes + 1, c->ts, copy_of };
-	if (c->what == CHANGE_EXEC)
+	if (c->what == CHANGE_EXEC || (*c->from && !is_named(e, c->ts, c->from)))
 		return 0;
 	forget_early(t, e, &v);
 	/* the event that says what it was before may be lost */
@@ -488,6 +500,17 @@ void ftrace_tasks__program(struct ftrace_tasks *t, uint32_t tgid,
 
 /* ---- start and end --------------------------------------------------------------------------- */
 
+/*
+ * Linux 6.14 to 6.18.20 does not say which task is renamed: mostly the current one, but a task may
+ * rename another thread of its process.
+ */
+static int without_pid(struct task_event *ev)
+{
+	ev->pid = ev_format__find(ev->fmt, "common_pid");
+	ev->oldcomm = ev_format__find(ev->fmt, "oldcomm");
+	return ev->pid && ev->oldcomm && ev->oldcomm->size == 16 ? 0 : -EINVAL;
+}
+
 /* comm, flags: names of fields, NULL: not used. */
 static int load_event(struct task_event *ev, const char *system, const char *name, const char *comm,
 		      const char *flags)
@@ -503,7 +526,7 @@ static int load_event(struct task_event *ev, const char *system, const char *nam
 	ev->pid = ev_format__find(ev->fmt, "pid");
 	ev->comm = comm ? ev_format__find(ev->fmt, comm) : NULL;
 	ev->clone_flags = flags ? ev_format__find(ev->fmt, flags) : NULL;
-	if (!ev->pid || !comm != !ev->comm || !flags != !ev->clone_flags)
+	if (!comm != !ev->comm || !flags != !ev->clone_flags)
 		return -EINVAL;
 	return ev->comm && ev->comm->size != 16 ? -EINVAL : 0;
 }
@@ -551,7 +574,11 @@ static int start(struct ftrace_tasks *t, const char *clock)
 
 	err = load_event(&t->newtask, "task", "task_newtask", "comm", "clone_flags");
 	err = err ?: load_event(&t->rename, "task", "task_rename", "newcomm", NULL);
+	if (!err && !t->rename.pid)
+		err = without_pid(&t->rename);
 	err = err ?: load_event(&t->exec, "sched", "sched_process_exec", NULL, NULL);
+	if (!err && (!t->newtask.pid || !t->exec.pid))
+		err = -EINVAL;
 	err = err ?: ftrace_instance__new(".tasks", &t->instance);
 	for (i = 0; i < ARRAY_SIZE(rows) && !err; i++)
 		err = ftrace_instance__write(t->instance, rows[i].file, rows[i].text);
