@@ -194,8 +194,8 @@ const struct kallsym *kallsyms__find(const struct kallsyms *k, uint64_t addr)
 
 	if (!lo)
 		return NULL;
-	for (s = &k->v[lo - 1]; s > k->v && s[-1].start == s->start; s--)
-		;
+	s = &k->v[lo - 1];
+	s = &k->v[array__bisect(lo, i, k->v[i].start < s->start)]; /* the first one there */
 	return addr - s->start < (s->size ? s->size : UNSIZED_REACH) ? s : NULL;
 }
 

@@ -208,8 +208,10 @@ class Recording:
     def short_id(self, number, f):
         h = fnv(2166136261, f["id"][1] or f["names"][0][0] + struct.pack("<QQ", f["size"],
                                                                         f["mtime"]))
-        while h in self.hashes:
+        if h in self.hashes:
             h = fnv(h, struct.pack("<I", number))
+        while h in self.hashes:
+            h = h + 1 & 0xffffffff
         self.hashes[h] = number
         return h
 

@@ -183,17 +183,18 @@ static int place_of(struct stk_reader *whole, uint32_t function, uint32_t kernel
 {
 	struct rd_many *many = whole->many;
 	uint32_t known = many->places.nr;
-	int64_t n = tree__child(&many->places, function, kernel);
+	int64_t n;
 
-	if (n < 0)
-		return n;
-	while (many->cap_place_of <= (size_t)n) {
+	while (many->cap_place_of <= known) {
 		int err = rd_reserve(&whole->budget, &many->place_of, &many->cap_place_of,
 				     many->cap_place_of, sizeof(*many->place_of));
 
 		if (err)
 			return err;
 	}
+	n = tree__child(&many->places, function, kernel);
+	if (n < 0)
+		return n;
 	if (n == known)
 		many->place_of[n] = *new;
 	*ret_place = many->place_of[n];
@@ -271,14 +272,14 @@ int rd_many__place(struct rd_member *m, uint64_t addr, uint64_t *ret_place)
 		*ret_place = addr;
 		return 0;
 	}
-	n = tree__child(&many->addresses, m->kernel, addr);
-	if (n < 0)
-		return n;
-	while (!err && many->cap_address_place <= (size_t)n)
+	while (!err && many->cap_address_place <= known)
 		err = rd_reserve(&m->whole->budget, &many->address_place, &many->cap_address_place,
 				 many->cap_address_place, sizeof(*many->address_place));
 	if (err)
 		return err;
+	n = tree__child(&many->addresses, m->kernel, addr);
+	if (n < 0)
+		return n;
 	if (n == known)
 		many->address_place[n] = 0;
 	if (!many->address_place[n]) {
@@ -349,12 +350,13 @@ static int64_t add_node(struct rd_member *m, uint32_t node, uint32_t parent)
 		err = file < 0 ? file : 0;
 		frame = FRAME_USER(file, FRAME_OFFSET(frame));
 	}
+	/* first the room: each node of the whole has its origin */
+	err = err   ?:
+		      rd_reserve(&whole->budget, &many->nodes, &many->cap_nodes, known,
+				 sizeof(*many->nodes));
 	to = err ?: rd_intern_node(whole, parent, frame);
 	if (to < known)
 		return to ?: -EBADMSG;
-	err = rd_reserve(&whole->budget, &many->nodes, &many->cap_nodes, to, sizeof(*many->nodes));
-	if (err)
-		return err;
 	many->nodes[to] = (struct rd_origin){ m->nr, node };
 	return to;
 }

@@ -588,8 +588,11 @@ int stk_reader__next_loss(struct stk_reader *r, uint64_t until, struct stk_loss 
 	look_ahead(r);
 	if (r->end)
 		close_all(r);
-	if (l->sorted < l->nr)
+	if (l->sorted < l->nr) {
+		if (!budget__work(&r->budget, BUDGET_WORK_SORT * (l->nr - l->delivered)))
+			return -ENOBUFS;
 		qsort(l->v + l->delivered, l->nr - l->delivered, sizeof(*l->v), by_time);
+	}
 	l->sorted = l->nr;
 	if (l->delivered == l->nr || l->v[l->delivered].first > until)
 		return 0;

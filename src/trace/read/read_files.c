@@ -31,6 +31,7 @@ static bool same(struct view v, const char *s)
 int rd_unique_hash(struct stk_reader *r, struct stk_file *f)
 {
 	uint32_t h = file_hash(f->id, f->id_len, f->path, f->size, f->mtime_ns), known;
+	unsigned int i;
 	int64_t got;
 	int err;
 
@@ -40,7 +41,10 @@ int rd_unique_hash(struct stk_reader *r, struct stk_file *f)
 		if (err || tree__child(&r->hashes, 0, 0) < 0)
 			return -ENOMEM;
 	}
-	for (;; h = file_hash_bytes(h, &f->number, sizeof(f->number))) {
+	/* hashing the number again and again may never end */
+	for (i = 0;; i++, h = i == 1 ? file_hash_bytes(h, &f->number, sizeof(f->number)) : h + 1) {
+		if (!budget__work(&r->budget, 1))
+			return -ENOBUFS;
 		known = r->hashes.nr;
 		got = tree__child(&r->hashes, 0, h);
 		if (got < 0)
@@ -355,13 +359,14 @@ static struct rd_answer *answer_slot(struct stk_reader *r, uint32_t file, uint64
 	if (!r->queries.nr && tree__init(&r->queries, &r->budget))
 		return NULL;
 	known = r->queries.nr;
-	n = tree__child(&r->queries, file, at);
-	if (n < 0)
-		return NULL;
-	while (r->cap_answers <= (size_t)n)
+	/* first the room: an offset that is known has an answer */
+	while (r->cap_answers <= known)
 		if (rd_reserve(&r->budget, &r->answers, &r->cap_answers, r->cap_answers,
 			       sizeof(*r->answers)))
 			return NULL;
+	n = tree__child(&r->queries, file, at);
+	if (n < 0)
+		return NULL;
 	*ret_new = n == known;
 	if (*ret_new)
 		memset(&r->answers[n], 0, sizeof(r->answers[n]));

@@ -205,12 +205,12 @@ int64_t rd_intern_node(struct stk_reader *r, uint32_t parent, uint64_t frame)
 	}
 	if (info.depth > STK_MAX_DEPTH || info.levels > 2 * STK_MAX_DEPTH)
 		return 0;
+	/* first the room: each node of the tree has its info */
+	if (rd_reserve(&r->budget, &r->info, &r->cap_info, r->nr_info, sizeof(*r->info)))
+		return -ENOMEM;
 	node = tree__child(&r->tree, parent, frame);
-	if (node == (int64_t)r->nr_info) {
-		if (rd_reserve(&r->budget, &r->info, &r->cap_info, r->nr_info, sizeof(*r->info)))
-			return -ENOMEM;
+	if (node == (int64_t)r->nr_info)
 		r->info[r->nr_info++] = info;
-	}
 	return node;
 }
 

@@ -555,7 +555,7 @@ static int next(struct stk_reader *r, const struct stk_event **ret_event)
 		return next_of_many(r, ret_event);
 	for (;;) {
 		/* stk_event__ustack(), for example, cannot return this error itself */
-		got = r->budget.exhausted ? -ENOBUFS : rd_merge__next(r);
+		got = r->budget.exhausted ? -ENOBUFS : r->failed ?: rd_merge__next(r);
 		if (got > 0) {
 			r->totals.events += r->event_count;
 			*ret_event = &r->event;

@@ -215,6 +215,7 @@ struct stk_reader {
 	struct budget budget;
 	ZSTD_DCtx *zstd;
 	int end; /* 0: more may follow, 1: nothing follows, negative: damaged there */
+	int failed; /* -ENOMEM of a call that cannot return it: the next event does */
 	bool header_read;
 	uint16_t minor; /* of the file's format */
 	struct stk_totals totals;

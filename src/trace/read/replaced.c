@@ -109,6 +109,7 @@ static int find_variant(struct stk_reader *r, uint32_t number, uint64_t ts, stru
 uint32_t rd_replaced__stack(struct stk_reader *r, uint32_t number, uint64_t ts)
 {
 	struct rd_variant *v;
+	int err;
 
 	if (r->replaced_unsorted) {
 		if (!budget__work(&r->budget, BUDGET_WORK_SORT * r->nr_replaced))
@@ -119,16 +120,22 @@ uint32_t rd_replaced__stack(struct stk_reader *r, uint32_t number, uint64_t ts)
 	while (r->cap_variants <= number) {
 		size_t was = r->cap_variants;
 
-		if (rd_reserve(&r->budget, &r->variants, &r->cap_variants, was,
-			       sizeof(*r->variants)))
+		err = rd_reserve(&r->budget, &r->variants, &r->cap_variants, was,
+				 sizeof(*r->variants));
+		if (err) {
+			r->failed = err;
 			return number;
+		}
 		memset(r->variants + was, 0, (r->cap_variants - was) * sizeof(*r->variants));
 	}
 	v = &r->variants[number];
 	/* mostly the stack is one without such frames, whose variant holds for ever */
 	if (ts < v->from || ts >= v->to) {
-		if (find_variant(r, number, ts, v))
+		err = find_variant(r, number, ts, v);
+		if (err)
 			*v = (struct rd_variant){ .to = UINT64_MAX, .number = number };
+		if (err == -ENOMEM)
+			r->failed = err;
 	}
 	return v->number;
 }

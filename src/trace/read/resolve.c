@@ -30,12 +30,15 @@ void rd_symbols_follow(struct stk_reader *r, size_t i, struct rd_symbol *s)
 		r->symbols_unsorted = true;
 }
 
-static void sort_symbols(struct stk_reader *r)
+static int sort_symbols(struct stk_reader *r)
 {
+	if (!budget__work(&r->budget, BUDGET_WORK_SORT * r->nr_symbols))
+		return -ENOBUFS;
 	qsort(r->symbols, r->nr_symbols, sizeof(*r->symbols), by_start);
 	for (size_t i = 0; i < r->nr_symbols; i++)
 		rd_symbols_follow(r, i, &r->symbols[i]);
 	r->symbols_unsorted = false;
+	return 0;
 }
 
 /*
@@ -57,8 +60,8 @@ static const struct rd_symbol *find_symbol(struct stk_reader *r, uint64_t addr, 
 	const struct rd_symbol *best = NULL, *nearest, *s;
 	size_t lo;
 
-	if (r->symbols_unsorted)
-		sort_symbols(r);
+	if (r->symbols_unsorted && sort_symbols(r))
+		return NULL;
 	lo = array__bisect(r->nr_symbols, i, r->symbols[i].start <= addr);
 	nearest = lo ? &r->symbols[lo - 1] : NULL;
 	for (int i = 0; lo && i < RD_MAX_OVERLAP; i++, lo--) {

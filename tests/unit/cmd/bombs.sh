@@ -82,6 +82,7 @@ many report --by time
 many report --weigh tid:hist
 cpus report --by cpu,sym
 replaced report
+symbols script
 callers diff --all $dir/callers.stk
 many export clickhouse --rows s:tick
 texts export clickhouse --rows s:text
@@ -114,4 +115,5 @@ sql()
 sql callers "stack_key(id)" stacks
 sql callers "stack(id)" stacks
 harmless info keys
+harmless info same_hash
 end

@@ -330,6 +330,32 @@ static void user_symbols(const char *dir)
 	save(&b, dir, "user_symbols");
 }
 
+/*
+ * Two files of the same build.  Their hash does not change if the number of the second is hashed,
+ * too, however often.
+ */
+static void same_hash(const char *dir)
+{
+	static const char id[] = { 0x52, (char)0xf6, 0x70, 0x03, 0x01, 0x00 };
+	struct bomb b = { 0 };
+
+	put_header(&b);
+	for (uint32_t number = 1; number <= 48; number += 47) {
+		bytes_put_varint(&b.raw, number);
+		bytes_put_varint(&b.raw, 0);
+		bytes_put_varint(&b.raw, 0);
+		put_string(&b, "/bin/sh");
+		put_string(&b, "");
+		put_bytes(&b, 0, 5);
+		bytes_put_varint(&b.raw, 1); /* a build id */
+		bytes_put_string(&b.raw, id, sizeof(id));
+		put_bytes(&b, 0, 3);
+	}
+	put_block(&b, STK_BLOCK_FILES);
+	put_end(&b);
+	save(&b, dir, "same_hash");
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* Some commands refuse recordings without it. */
@@ -479,6 +505,34 @@ static void replaced(const char *dir)
 	save(&b, dir, "replaced");
 }
 
+/* Many symbols of the kernel, and with each round one before them: they are sorted again. */
+static void symbols(const char *dir)
+{
+	struct bomb b = { 0 };
+	uint32_t n = 600000;
+
+	put_header(&b);
+	put_tasks(&b);
+	put_type(&b, 0, "s", "tick", "", 0);
+	put_deep_stacks(&b);
+	for (uint32_t i = 0; i < n; i++) {
+		bytes_put_svarint(&b.raw, 16);
+		put_bytes(&b, 0, 3);
+	}
+	put_block(&b, STK_BLOCK_SYMBOLS);
+	for (uint64_t i = 1; i <= 40; i++) {
+		const struct kind tick = { .task = 1, .kstack = i };
+
+		bytes_put_svarint(&b.raw, 1);
+		put_bytes(&b, 0, 3);
+		put_block(&b, STK_BLOCK_SYMBOLS);
+		put_some_events(&b, 0, i, 1, &tick, 1, STK_RECORD_HEAD);
+		put_round(&b, i, i + 1);
+	}
+	put_end(&b);
+	save(&b, dir, "symbols");
+}
+
 #define FORMAT_FORK                                                       \
 	"name: sched_process_fork\nID: 1\nformat:\n"                      \
 	"\tfield:char parent_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
@@ -536,6 +590,8 @@ int main(int argc, char **argv)
 	texts(argv[1]);
 	callers(argv[1]);
 	replaced(argv[1]);
+	same_hash(argv[1]);
+	symbols(argv[1]);
 	forks(argv[1], "forks", false);
 	forks(argv[1], "frees", true);
 	return 0;
