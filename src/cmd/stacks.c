@@ -23,7 +23,10 @@ struct stacks {
 	uint64_t top, id; /* --id, or ANY_ID */
 	struct stack_refs refs; /* from the events */
 	uint32_t printed; /* stack numbers up to here are done */
+	uint8_t *selected; /* by stack number: it was printed, as one of its events was selected */
+	uint32_t nr_selected;
 	bool any; /* something was printed */
+	int err; /* of put_new() */
 };
 
 /* clang-format off */
@@ -54,6 +57,7 @@ struct row {
 static void stacks__free(struct stacks *s)
 {
 	free(s->refs.v);
+	free(s->selected);
 	reading__free(&s->rd);
 }
 
@@ -156,6 +160,24 @@ static bool get_row(struct stacks *s, uint32_t number, struct row *ret_row)
 	return true;
 }
 
+/* A stack may be that of a selected event later: the reader knows stacks before their events. */
+static void put_selected(struct stacks *s, uint32_t nr)
+{
+	uint32_t number;
+	struct row row;
+
+	if (array__reach(&s->selected, nr, &s->nr_selected)) {
+		s->err = -ENOMEM;
+		return;
+	}
+	for (number = 1; number <= nr && !out__drain(&s->out); number++) {
+		if (s->selected[number] || !get_row(s, number, &row))
+			continue;
+		put_row(s, &row);
+		s->selected[number] = 1;
+	}
+}
+
 /* Prints the stacks that are not printed yet. */
 static void put_new(void *ctx)
 {
@@ -163,6 +185,10 @@ static void put_new(void *ctx)
 	uint32_t nr = stk_reader__nr_stacks(s->rd.reader);
 	struct row row;
 
+	if (s->rd.sel.any) {
+		put_selected(s, nr);
+		return;
+	}
 	for (; s->printed < nr && !out__drain(&s->out); s->printed++)
 		if (get_row(s, s->printed + 1, &row))
 			put_row(s, &row);
@@ -211,6 +237,8 @@ static int read_stacks(struct stacks *s)
 		err = err ?: put_top(s);
 	else
 		put_new(s);
+	if (s->err)
+		err = log_err(s->err, "print the stacks");
 	if (s->id != ANY_ID && !s->any && !err)
 		err = log_why(-ENOENT,
 			      "'%s' has no stack %" PRIu64

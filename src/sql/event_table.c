@@ -413,10 +413,10 @@ static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret_id)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void put_stack(sqlite3_context *x, uint32_t id)
+static void put_stack(sqlite3_context *x, const struct sql_recording *rec, uint32_t number)
 {
-	if (id)
-		sqlite3_result_int64(x, id);
+	if (number)
+		sqlite3_result_int64(x, sql_recording__stack_id(rec, number));
 }
 
 static int put_comm(sqlite3_context *x, struct event_cursor *c)
@@ -455,10 +455,10 @@ static int put_generic(sqlite3_context *x, struct event_cursor *c, int column)
 				    -1, SQLITE_STATIC);
 		break;
 	case EVENT_KSTACK:
-		put_stack(x, sql_recording__stack_id(rec, c->scan.reader, stk_event__kstack(e)));
+		put_stack(x, rec, stk_event__kstack(e));
 		break;
 	case EVENT_USTACK:
-		put_stack(x, sql_recording__stack_id(rec, c->scan.reader, stk_event__ustack(e)));
+		put_stack(x, rec, stk_event__ustack(e));
 		break;
 	}
 	return SQLITE_OK;
@@ -476,10 +476,10 @@ static void put_tuple(sqlite3_context *x, const struct event_cursor *c, int colu
 		sqlite3_result_text(x, string_table__get(&rec->comms, v), -1, SQLITE_STATIC);
 	else if (column == EVENT_EVENT)
 		sqlite3_result_text(x, rec->types[v].full_name, -1, SQLITE_STATIC);
-	else if (column == EVENT_KSTACK || column == EVENT_USTACK)
-		put_stack(x, v);
-	else
+	else if (column != EVENT_KSTACK && column != EVENT_USTACK)
 		sqlite3_result_int64(x, v);
+	else if (v)
+		sqlite3_result_int64(x, sql_recording__rank_id(rec, v));
 }
 
 static void put_field(sqlite3_context *x, struct event_cursor *c, const struct field_column *fc)

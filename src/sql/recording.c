@@ -300,27 +300,46 @@ void sql_recording__clear(struct sql_recording *rec)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-uint32_t sql_recording__stack_id(const struct sql_recording *rec, struct stk_reader *r,
-				 uint32_t number)
+uint32_t sql_recording__stack_id(const struct sql_recording *rec, uint32_t number)
 {
 	struct stk_stack st;
 
-	if (!number || rec->ids_are_numbers)
+	if (rec->ids_are_numbers)
 		return number;
-	return stk_reader__stack(r, number, &st) ? 0 : st.id;
+	return stk_reader__stack(rec->reader, number, &st) ? 0 : st.id;
+}
+
+/* The first of rec->ids with the id, from 1; 0: none. */
+static uint32_t rank_of(const struct sql_recording *rec, uint32_t id)
+{
+	uint32_t nr = stk_reader__nr_stacks(rec->reader);
+	size_t i = array__bisect(nr, k, rec->ids[k].id < id);
+
+	return i < nr && rec->ids[i].id == id ? i + 1 : 0;
 }
 
 uint32_t sql_recording__stack_number(const struct sql_recording *rec, int64_t id)
 {
-	uint32_t nr = stk_reader__nr_stacks(rec->reader);
-	size_t i;
+	uint32_t rank;
 
-	if (id <= 0 || id > UINT32_MAX)
+	if (id < 0 || id > UINT32_MAX)
 		return 0;
 	if (rec->ids_are_numbers)
-		return id <= nr ? id : 0;
-	i = array__bisect(nr, k, rec->ids[k].id < id);
-	return i < nr && rec->ids[i].id == id ? rec->ids[i].number : 0;
+		return id <= stk_reader__nr_stacks(rec->reader) ? id : 0;
+	rank = rank_of(rec, id);
+	return rank ? rec->ids[rank - 1].number : 0;
+}
+
+uint32_t sql_recording__stack_rank(const struct sql_recording *rec, uint32_t number)
+{
+	if (!number || rec->ids_are_numbers)
+		return number;
+	return rank_of(rec, sql_recording__stack_id(rec, number));
+}
+
+uint32_t sql_recording__rank_id(const struct sql_recording *rec, uint32_t rank)
+{
+	return rec->ids_are_numbers ? rank : rec->ids[rank - 1].id;
 }
 
 /* ---- scans ----------------------------------------------------------------------------------- */

@@ -84,11 +84,13 @@ int sql_recording__format(struct sql_recording *rec, unsigned int type,
 			  const struct ev_format **ret_format);
 /* Whether the statement has to end: SQLITE_OK or SQLITE_INTERRUPT. */
 int sql_recording__check_stop(const struct sql_recording *rec);
-/* The id that people see; 0: no stack. */
-uint32_t sql_recording__stack_id(const struct sql_recording *rec, struct stk_reader *r,
-				 uint32_t number);
+/* The id that people see; an import may have 0.  number: not 0. */
+uint32_t sql_recording__stack_id(const struct sql_recording *rec, uint32_t number);
 /* The number of the first stack with the id; 0: none. */
 uint32_t sql_recording__stack_number(const struct sql_recording *rec, int64_t id);
+/* What stands for the id, ordered as ids are; 0 if number is 0. */
+uint32_t sql_recording__stack_rank(const struct sql_recording *rec, uint32_t number);
+uint32_t sql_recording__rank_id(const struct sql_recording *rec, uint32_t rank);
 
 /* ---- scans ----------------------------------------------------------------------------------- */
 

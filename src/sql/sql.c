@@ -217,9 +217,10 @@ static int log_failure(struct sql *s, int rc)
 int sql__prepare(struct sql *s, const char *text, sqlite3_stmt **ret_statement,
 		 const char **ret_rest)
 {
-	int rc, err;
+	int rc, err = 0;
 
-	err = sql_recording__refresh(&s->rec) ?: event_tables__register(s->db, &s->rec);
+	if (!s->may_write)
+		err = sql_recording__refresh(&s->rec) ?: event_tables__register(s->db, &s->rec);
 	if (err)
 		return err;
 	s->was_denied = s->files.exceeded = false;

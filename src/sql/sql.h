@@ -39,7 +39,7 @@ struct sql {
 	struct sql_files files;
 	struct sql_recording rec;
 	uint64_t timeout_ns;
-	bool may_write; /* save.c */
+	bool may_write; /* save.c: all statements see one snapshot */
 	bool was_denied; /* the statement tried to change something */
 };
 
@@ -56,7 +56,10 @@ int sql__prepare(struct sql *s, const char *text, sqlite3_stmt **ret_statement,
 /* 1: a row; 0: the end; negative errno, logged: -EINTR, -ETIME and others. */
 int sql__step(struct sql *s, sqlite3_stmt *statement);
 
-/* Writes the tables into an empty file, which fd is open for.  Negative errno, logged. */
+/*
+ * Writes the tables of one snapshot into an empty file, which fd is open for.  Negative errno,
+ * logged.
+ */
 int sql__save(struct sql *s, int fd);
 
 #endif /* SQL_SQL_H */

@@ -25,9 +25,9 @@ static int tuple_of(const struct sql_tuples *t, struct sql_scan *s, const struct
 	if (c & 1u << EVENT_EVENT)
 		v[EVENT_EVENT] = stk_event_type__index(stk_event__type(e));
 	if (c & 1u << EVENT_KSTACK)
-		v[EVENT_KSTACK] = sql_recording__stack_id(s->rec, s->reader, stk_event__kstack(e));
+		v[EVENT_KSTACK] = sql_recording__stack_rank(s->rec, stk_event__kstack(e));
 	if (c & 1u << EVENT_USTACK)
-		v[EVENT_USTACK] = sql_recording__stack_id(s->rec, s->reader, stk_event__ustack(e));
+		v[EVENT_USTACK] = sql_recording__stack_rank(s->rec, stk_event__ustack(e));
 	if (c & 1u << EVENT_COMM)
 		return sql_scan__comm(s, e, &v[EVENT_COMM]);
 	return 0;

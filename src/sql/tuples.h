@@ -9,7 +9,7 @@
 #include "index.h"
 #include "where.h"
 
-/* By enum event_column; the time is not part of it, names are numbers. */
+/* By enum event_column; the time is not part of it, names are numbers, stacks are ranks. */
 struct sql_tuple {
 	uint32_t v[NR_EVENT_COLUMNS];
 	uint64_t count;

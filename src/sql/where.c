@@ -327,6 +327,11 @@ static bool comm_passes(struct sql_where *w, const char *comm)
 	return w->cache[at].passes;
 }
 
+static bool stack_passes(const struct where_numbers *ids, const struct sql_scan *s, uint32_t number)
+{
+	return !ids->any || (number && has(ids, sql_recording__stack_id(s->rec, number)));
+}
+
 /* By all but time and CPU. */
 static bool may_pass(struct sql_where *w, const struct sql_scan *s, const struct stk_event *e)
 {
@@ -334,11 +339,8 @@ static bool may_pass(struct sql_where *w, const struct sql_scan *s, const struct
 		return false;
 	if (!has(&w->pid, stk_event__pid(e)) || !has(&w->tid, stk_event__tid(e)))
 		return false;
-	if (w->kstack.any &&
-	    !has(&w->kstack, sql_recording__stack_id(s->rec, s->reader, stk_event__kstack(e))))
-		return false;
-	if (w->ustack.any &&
-	    !has(&w->ustack, sql_recording__stack_id(s->rec, s->reader, stk_event__ustack(e))))
+	if (!stack_passes(&w->kstack, s, stk_event__kstack(e)) ||
+	    !stack_passes(&w->ustack, s, stk_event__ustack(e)))
 		return false;
 	return !w->comms || comm_passes(w, stk_event__comm(e));
 }

@@ -132,6 +132,20 @@ for kind in script stacks info; do
 	esac
 done
 
+# Stacks of selected events, of which the reader knows the stacks before it hands out the events.
+"$so" stacks -e sched_switch small.stk | grep -o '^stack_id [0-9]*' | sort >want
+size=$(stat -c %s small.stk)
+head -c $((size * 3 / 4)) small.stk >grow.stk
+"$so" stacks --follow -e sched_switch grow.stk >got 2>err &
+pid=$!
+becomes catches $pid 15 || fail "stacks --follow does not catch SIGTERM"
+sleep 0.5
+tail -c +$((size * 3 / 4 + 1)) small.stk >>grow.stk
+wait $pid || fail "stacks --follow of selected events: exit $?: $(cat err)"
+grep -o '^stack_id [0-9]*' got | sort >got-ids
+[ -s want ] || fail "no stacks of selected events"
+same "stacks --follow of selected events" want got-ids
+
 # Ctrl-C ends following with success.
 head -c $((size / 2)) small.stk >grow.stk
 "$so" script --follow grow.stk >got 2>err &

@@ -94,6 +94,75 @@ wait $pid || fail "a growing recording: $(cat err)"
 [ "$(tr -d '\r' <out | grep -x '[0-9][0-9]*' | paste -sd' ')" = '7 9' ] ||
 	fail "a growing recording: $(tr -s ' ' <out)"
 
+# --save is one snapshot of a recording that grows when its events are read.
+if cc -shared -fPIC -o grows.so -x c - 2>/dev/null <<-'END'; then
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <fcntl.h>
+	#include <stdarg.h>
+	#include <stdlib.h>
+	#include <string.h>
+	static int opened(const char *name, int fd)
+	{
+		static int nr;
+		const char *end = strrchr(name, '/');
+		if (fd >= 0 && !strcmp(end ? end + 1 : name, "grows.stk") && ++nr == 2)
+			return system("unset LD_PRELOAD; cat rest >>grows.stk") ? -1 : fd;
+		return fd;
+	}
+	#define OPEN(of)                                                              \
+		int of(const char *name, int flags, ...)                              \
+		{                                                                     \
+			int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, #of);  \
+			va_list ap;                                                   \
+			va_start(ap, flags);                                          \
+			int fd = real(name, flags, va_arg(ap, int));                  \
+			va_end(ap);                                                   \
+			return opened(name, fd);                                      \
+		}
+	OPEN(open)
+	OPEN(open64)
+END
+	head -c 2000 small.stk >grows.stk
+	tail -c +2001 small.stk >rest
+	LD_PRELOAD=$PWD/grows.so "$so" sql --save grown.db grows.stk 2>err ||
+		fail "--save: $(cat err)"
+	cmp -s small.stk grows.stk || fail "the recording did not grow while it was saved"
+	"$python" - grown.db <<-'END' || fail "--save of a growing recording is no snapshot"
+		import sqlite3, sys
+		db = sqlite3.connect(sys.argv[1])
+		count = lambda table: db.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
+		tables = db.execute("SELECT name FROM sqlite_master")
+		types = [name for name, in tables if ":" in name]
+		events, of_types = count("events"), sum(map(count, types))
+		print(f"{events} events, {of_types} in {len(types)} tables of types")
+		sys.exit(not 0 < events == of_types < 9)
+	END
+else
+	left_out "a recording that grows while it is saved: there is no cc"
+fi
+
+# Ids of an import may begin at 0.
+"$python" - "$golden/fsmb/stack_map_bin" <<-'END'
+	import struct, sys
+	data = bytearray(open(sys.argv[1], "rb").read())
+	at = data.index(struct.pack("<I", 928))
+	data[at:at + 4] = bytes(4)
+	open("map", "wb").write(data)
+END
+gzip -dc "$golden/fsmb/trace.txt.gz" | sed 's/<stack_id 928>/<stack_id 0>/' >trace
+"$so" import fsmb map -q --trace trace -o zero.stk || fail "import a stack with id 0"
+# answer QUERY: the last line
+answer()
+{
+	"$so" sql --csv zero.stk "$1" | tail -n 1 | tr -d '\r'
+}
+is 1 "a stack with id 0" answer 'SELECT count(*) FROM stacks WHERE id = 0'
+is 565 "events with stack 0" answer 'SELECT count(*) FROM events WHERE _kstack = 0'
+is 0,565 "events by stack" answer \
+	'SELECT * FROM (SELECT _kstack, count(*) FROM events GROUP BY 1 ORDER BY 1) LIMIT 1'
+is 565 "functions of stack 0" answer "SELECT count(stack(_kstack)) FROM events WHERE _kstack = 0"
+
 # Empty lines are no statement that the next line belongs to.
 printf '\n \n.tables\n\nSELECT 1 AS one;\n\n.columns events\n' | "$so" sql small.stk >out 2>err ||
 	fail "empty lines: $(cat err)"
