@@ -84,12 +84,9 @@ int sample(struct bpf_perf_event_data *ctx)
 	if (!event_begin(&e, sample_event, ts))
 		return 0;
 	s = e.s;
-	s->ev.common_type = 0;
-	common_fields(s, e.task);
-	s->ev.common_flags &= ~EVENT_FLAG_IRQS_OFF;
-	s->marks &= ~STK_MARK_NO_IRQFLAG;
-	if (!ARCH_FLAGS_IRQS_ON(ctx->regs.ARCH_REG_FLAGS))
-		s->ev.common_flags |= EVENT_FLAG_IRQS_OFF;
+	/* as the interrupt found them: no tracepoint is around this program, which would count */
+	common_fields_from(s, e.task, preempt_count(), 0, 0, 0,
+			   !ARCH_FLAGS_IRQS_ON(ctx->regs.ARCH_REG_FLAGS), false);
 	*(u64 *)s->fields = ctx->regs.ARCH_REG_IP;
 	s->size = 16;
 	s->words[0] = FRAME_MARKER(FRAME_EXACT, 0);

@@ -12,7 +12,11 @@ static struct {
 	int sig;
 	bool changed;
 	struct sigaction before;
-} caught[] = { { .sig = SIGINT }, { .sig = SIGTERM }, { .sig = SIGHUP }, { .sig = SIGPIPE } };
+} caught[] = { { .sig = SIGINT },
+	       { .sig = SIGTERM },
+	       { .sig = SIGHUP },
+	       { .sig = SIGPIPE },
+	       { .sig = SIGXFSZ } };
 
 static volatile sig_atomic_t count, last, forward, ignores_terminal;
 
@@ -46,7 +50,11 @@ void stop__catch(void)
 			continue;
 		if (ignored)
 			ignores_terminal = 1;
-		caught[i].changed = !sigaction(sig, sig == SIGPIPE ? &ignore : &stop, NULL);
+		/* write(2) fails instead, which is handled */
+		if (sig == SIGPIPE || sig == SIGXFSZ)
+			caught[i].changed = !sigaction(sig, &ignore, NULL);
+		else
+			caught[i].changed = !sigaction(sig, &stop, NULL);
 	}
 }
 

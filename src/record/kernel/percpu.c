@@ -76,16 +76,14 @@ int percpu__layout(const struct btf *btf, struct percpu_layout *ret_layout)
 	struct percpu_layout l = {
 		UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 4, false, false
 	};
-	const struct btf_var_secinfo *v;
-	const struct btf_type *sec;
-	unsigned int i;
-	int id;
+	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *sec = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	const struct btf_var_secinfo *v = sec ? btf_var_secinfos(sec) : NULL;
+	unsigned int i, nr = sec ? btf_vlen(sec) : 0;
 
-	id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
-	if (id < 0)
+	if (id < 0 && id != -ENOENT)
 		return id;
-	sec = btf__type_by_id(btf, id);
-	for (i = 0, v = btf_var_secinfos(sec); i < btf_vlen(sec); i++, v++) {
+	for (i = 0; i < nr; i++, v++) {
 		const struct btf_type *var = btf__type_by_id(btf, v->type);
 		const char *name = btf__name_by_offset(btf, var->name_off);
 

@@ -56,6 +56,7 @@ struct probe_events {
 	/* For listing, not recording: no limit, and "u:PATH" and "f:" match all functions. */
 	bool is_list;
 	bool no_formats; /* format: NULL */
+	bool globbed; /* set: the spec is a glob, not a name */
 };
 void probe_events__clear(struct probe_events *l);
 

@@ -283,8 +283,9 @@ static int resolve(const char *spec, enum probe_how how, const char *name, struc
 
 	if (err)
 		return log_err(err, "event '%s': load the kernel's functions", spec);
-	err = probe__is_glob(name) ? resolve_glob(&f, spec, how, name, l) :
-				     resolve_plain(&f, spec, how, name, l);
+	l->globbed = probe__is_glob(name);
+	err = l->globbed ? resolve_glob(&f, spec, how, name, l) :
+			   resolve_plain(&f, spec, how, name, l);
 	functions_free(&f);
 	return err;
 }

@@ -159,7 +159,8 @@ static int resolve(const struct usdt_spec *u, struct probe_events *l)
 	size_t found = count_matches(u), next, i;
 	int err;
 
-	if (!found || (found > 1 && !probe__is_glob(u->what)))
+	l->globbed = probe__is_glob(u->what);
+	if (!found || (found > 1 && !l->globbed))
 		return complain(u, found);
 	err = probe_events__room(l, u->spec, found);
 	for (i = 0; i < u->nr && !err; i = next) {

@@ -416,6 +416,7 @@ static int resolve_glob(const struct user_spec *u, const char *glob, struct prob
 	size_t left_out = 0, i;
 	int err;
 
+	l->globbed = true;
 	err = find_glob(u->file.names, glob, &found, &left_out);
 	if (!err && !found.nr)
 		err = complain_unknown(u, glob);

@@ -470,7 +470,7 @@ static int add_probes(struct rec_events *l, const char *spec, const char *filter
 
 	err = probe__resolve(spec, l->syms, &probes);
 	for (i = 0; i < probes.nr && !err; i++)
-		err = add_probe(l, &probes.v[i], strpbrk(spec, "*?["), filter, features);
+		err = add_probe(l, &probes.v[i], probes.globbed, filter, features);
 	probe_events__clear(&probes);
 	return err;
 }

@@ -53,6 +53,7 @@ static void found(const char *spec, const char *file, unsigned int nr, unsigned 
 	if (probe_check__resolve(&l, NULL, spec, file))
 		fail_msg("%s: %s", spec, probe_check__message());
 	assert_int_equal(l.nr, 1);
+	assert_false(l.globbed);
 	snprintf(name, sizeof(name), "%s/%s", real_dir, file);
 	assert_string_equal(l.v[0].probe.path, name);
 	assert_int_equal(l.v[0].probe.offset, built__mark(file, nr) - OPCODE + plus);
@@ -208,6 +209,7 @@ static void test_globs(void **state)
 
 	assert_int_equal(probe_check__resolve(&l, NULL, "u:%s:group_*", "plain"), 0);
 	assert_string_equal(probe_check__message(), "");
+	assert_true(l.globbed);
 	assert_int_equal(l.nr, 2);
 	assert_int_equal(l.v[0].probe.offset, built__mark("plain", 8) - OPCODE);
 	assert_int_equal(l.v[1].probe.offset, built__mark("plain", 9) - OPCODE);
