@@ -149,12 +149,12 @@ static bool get_row(struct stacks *s, uint32_t number, struct row *ret_row)
 	row.refs = row.st.refs && !s->rd.sel.any ? row.st.refs :
 		   number < s->refs.nr ? s->refs.v[number].kernel + s->refs.v[number].user :
 					 0;
+	if (s->rd.sel.any && !row.refs)
+		return false;
 	row.user = is_user(s, number);
 	if (s->id != ANY_ID && row.st.id != s->id)
 		return false;
 	if (row.user ? s->kernel && !s->user : s->user && !s->kernel)
-		return false;
-	if (s->rd.sel.any && !row.refs)
 		return false;
 	*ret_row = row;
 	return true;

@@ -171,9 +171,9 @@ static int put_losses(struct ch_export *c)
 	struct strbuf *b = &c->b;
 	struct stk_loss l;
 	unsigned int nr = 0;
-	int err = read_all(c);
+	int n = 0, err = read_all(c);
 
-	while (!err && stk_reader__next_loss(c->src->reader, UINT64_MAX, &l) == 1) {
+	while (!err && (n = stk_reader__next_loss(c->src->reader, UINT64_MAX, &l)) == 1) {
 		_cleanup_free_ char *name = l.type ? ch_table_of(l.type) : strdup("");
 		bool is_selected = !c->src->has_loss || c->src->has_loss(c->src->ctx, &l);
 
@@ -192,7 +192,7 @@ static int put_losses(struct ch_export *c)
 		put_known(b, l.count, l.count);
 		err = ch_end_row(c);
 	}
-	return err;
+	return err ?: n;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -450,10 +450,7 @@ static bool has_losses(const struct ch_export *c)
 {
 	struct stk_loss l;
 
-	while (stk_reader__next_loss(c->src->reader, UINT64_MAX, &l) == 1)
-		if (!c->src->has_loss || c->src->has_loss(c->src->ctx, &l))
-			return true;
-	return false;
+	return export_source__next_loss(c->src, UINT64_MAX, &l) != 0;
 }
 
 static bool has_files(const struct ch_export *c)

@@ -73,6 +73,15 @@ static int64_t number(const struct sched_record *r, unsigned int field)
 	return f ? (int64_t)ev_field__value(f, r->rec, r->len) : 0;
 }
 
+static bool is_text(const struct sched_record *r, unsigned int field, const char *text)
+{
+	const struct ev_field *f = r->t->sched_fields[field];
+	size_t n, len = strlen(text);
+	const char *s = f ? ev_field__bytes(f, r->rec, r->len, &n) : NULL;
+
+	return s && strnlen(s, n) == len && !memcmp(s, text, len);
+}
+
 /* Adds the text of a field and a NUL; returns its position. */
 static size_t text(const struct sched_record *r, unsigned int field)
 {
@@ -200,12 +209,13 @@ static void put_rename(const struct sched_record *r, const struct stk_event *e)
 	Pf__FtraceEvent event = PF__FTRACE_EVENT__INIT;
 	Pf__TaskRename m = PF__TASK_RENAME__INIT;
 	size_t from = text(r, 1), to = text(r, 2);
-	int32_t pid = number(r, 0);
+	int32_t pid = r->t->sched_fields[0] ? (int32_t)number(r, 0) : (int32_t)stk_event__tid(e);
 
-	/* Linux 6.14 to 6.18.20 does not say which task: the current one, if it has the name */
-	if (!r->t->sched_fields[0] && strcmp(r->ev->text.s + from, stk_event__comm(e)))
+	/* Linux 6.14 to 6.18.20 does not say which task: the current one, if it has either name */
+	if (!r->t->sched_fields[0] && !is_text(r, 1, stk_event__comm(e)) &&
+	    !is_text(r, 2, stk_event__comm(e)))
 		return;
-	PF_SET(&m, pid, r->t->sched_fields[0] ? pid : (int32_t)stk_event__tid(e));
+	PF_SET(&m, pid, pid);
 	m.oldcomm = r->ev->text.s + from;
 	m.newcomm = r->ev->text.s + to;
 	PF_SET(&m, oom_score_adj, (int32_t)number(r, 3));

@@ -184,10 +184,13 @@ static int take_losses(struct sql_recording *rec, struct stk_reader *r)
 	_cleanup_free_ struct stk_loss *losses = NULL;
 	unsigned int nr = 0;
 	struct stk_loss loss;
+	int n;
 
-	while (stk_reader__next_loss(r, UINT64_MAX, &loss) > 0)
+	while ((n = stk_reader__next_loss(r, UINT64_MAX, &loss)) > 0)
 		if (array__append(&losses, &nr, loss))
 			return -ENOMEM;
+	if (n < 0)
+		return n;
 	free(rec->losses);
 	rec->losses = take_ptr(losses);
 	rec->nr_losses = nr;

@@ -26,7 +26,7 @@ END
 		elif $r.type == "event" and $r.comm == "uabsent"
 		then .runs[$r.pid | tostring] += [$r]
 		else . end) | .stacks as $stacks | [.runs[]] | max_by(length)[] |
-		$stacks[.ustack | tostring] as $s | ($s.frames | map(.sym)) as $names |
+		$stacks[.ustack | tostring] as $s | ($s.frames | map(.sym // "")) as $names |
 		"\(.fields.uaddr) \($names | map(select(startswith("level"))) | length) " +
 		"\($s.end) \($names[-1] == "_start")"' |
 	sort | uniq -c >got || fail "the events cannot be read"
@@ -34,7 +34,7 @@ calls=$((rounds * 5))
 lost=$(info_of absent.stk .totals.lost)
 # shellcheck disable=SC2046 # two numbers
 set -- $(awk -v calls="$calls" -v lost="$lost" -v levels="$levels" -v from="$from" -v to="$to" '
-	{ is_whole = $2 ~ /^0x70/; cut = $4 == "unreadable" && $3 < (is_whole ? levels : from) }
+	{ is_whole = $2 ~ /^0x70/; cut = $4 == "unreadable" && (is_whole || $3 < from) }
 	is_whole { whole += $1; right = $3 == levels && $4 == "complete" && $5 == "true" }
 	!is_whole { absent += $1; right = $3 >= from && $3 <= to && $4 == "unreadable" }
 	{ bad += !right && !cut; all_cut += cut ? $1 : 0 }

@@ -193,18 +193,24 @@ int lc_exec(struct lifecycle *l, const struct event_known *k)
 	return 0;
 }
 
+static bool is_text(const char *s, size_t len, const char *comm)
+{
+	return s && strlen(comm) == len && !memcmp(s, comm, len);
+}
+
 /*
- * Linux 6.14 to 6.18.20 does not say which task is renamed: the current one, if that has the old
- * name; else unknown.
+ * Linux 6.14 to 6.18.20 does not say which task is renamed.  It is taken to be the current one if
+ * that has the old name, or the new one, as in recordings by ftrace; else it is unknown.
  */
 static bool renamed_itself(struct lifecycle *l, const struct event_known *k, uint64_t *ret_tid)
 {
-	const char *comm = stk_event__comm(l->e), *old;
-	size_t len;
+	const char *comm = stk_event__comm(l->e), *old, *new;
+	size_t old_len, new_len;
 
-	old = k->fields[0] ? NULL : event_fields__string(k->fields[2], l->e, &len);
+	old = event_fields__string(k->fields[2], l->e, &old_len);
+	new = event_fields__string(k->fields[1], l->e, &new_len);
 	*ret_tid = stk_event__tid(l->e);
-	return old && strlen(comm) == len && !memcmp(old, comm, len);
+	return !k->fields[0] && (is_text(old, old_len, comm) || is_text(new, new_len, comm));
 }
 
 void lc_rename(struct lifecycle *l, const struct event_known *k)

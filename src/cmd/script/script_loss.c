@@ -44,8 +44,10 @@ static void put_json(struct json *j, const struct stk_loss *loss)
 void script__losses(struct script *s, uint64_t until)
 {
 	struct stk_loss loss;
+	int n = 0;
 
-	while (!out__drain(&s->out) && stk_reader__next_loss(s->rd.reader, until, &loss) == 1) {
+	while (!out__drain(&s->out) &&
+	       (n = stk_reader__next_loss(s->rd.reader, until, &loss)) == 1) {
 		if (!reading__loss_selected(&s->rd, &loss))
 			continue;
 		if (s->rd.json)
@@ -53,4 +55,6 @@ void script__losses(struct script *s, uint64_t until)
 		else
 			put_line(&s->out.b, &loss);
 	}
+	if (n < 0 && s->rd.at_end && !s->rd.error) /* else the next event returns it */
+		reading__end(&s->rd, n);
 }

@@ -284,12 +284,12 @@ static int take_pair(void *ctx, const struct export_pair *pair)
 static int add_losses(struct view *v, uint64_t until)
 {
 	struct stk_loss loss;
-	int n, err = 0;
+	int n = 0, err = 0;
 
 	while (!err && (n = stk_reader__next_loss(v->rd.reader, until, &loss)) == 1)
 		if (reading__loss_selected(&v->rd, &loss))
 			err = view_data__add_loss(v->data, &loss);
-	return err;
+	return err ?: n;
 }
 
 /* An event that is not selected may end a pair that is. */

@@ -16,7 +16,7 @@
 
 #define NO_FUNCTION UINT32_MAX
 #define UNNAMED_LEVEL 255 /* so many functions at one place have a name, one after the other */
-#define MAX_WORK (64u << 20) /* places of all functions together */
+#define MAX_WORK (16u << 20) /* places of all functions of a recording together */
 
 /* An offset for which a name is needed. */
 struct place {
@@ -44,7 +44,7 @@ struct names {
 	size_t nr_places, cap_places;
 	struct stay *stays;
 	size_t nr_stays, cap_stays;
-	uint64_t work;
+	uint64_t *work;
 };
 
 static void names_done(struct names *n)
@@ -187,12 +187,12 @@ static int each_function(struct names *n, bool timed,
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < n->s->nr && !err && n->work < MAX_WORK; i++) {
+	for (uint32_t i = 0; i < n->s->nr && !err && *n->work < MAX_WORK; i++) {
 		size_t first, end = places_of(n, &n->s->v[i], &first);
 
 		if (first >= end || timed != (n->s->v[i].ts != 0))
 			continue;
-		n->work += end - first;
+		*n->work += end - first;
 		err = fn(n, i, first, end);
 	}
 	return err;
@@ -268,11 +268,11 @@ static unsigned int count_unclear(const struct names *n)
 
 int jit_names__write(const struct jit_symbols *s, const struct stk_file *file,
 		     const uint64_t *frames, size_t nr, int64_t to_clock, struct stk_writer *w,
-		     unsigned int *unclear)
+		     uint64_t *work, unsigned int *unclear)
 {
-	_cleanup_(names_done) struct names n = { .s = s, .base = file->base };
+	_cleanup_(names_done) struct names n = { .s = s, .base = file->base, .work = work };
+	int err = add_places(&n, frames, nr), too_long = 0;
 	size_t i, end;
-	int err = add_places(&n, frames, nr);
 
 	err = err ?: each_function(&n, false, put_untimed);
 	err = err ?: each_function(&n, false, keep_untimed);
@@ -284,6 +284,10 @@ int jit_names__write(const struct jit_symbols *s, const struct stk_file *file,
 		for (end = i + 1; end < n.nr_stays && n.stays[end].level == n.stays[i].level; end++)
 			;
 		err = write_level(&n, n.stays + i, end - i, file, to_clock, w);
+		if (err == -E2BIG) { /* the other levels still say when they apply */
+			too_long = err;
+			err = 0;
+		}
 	}
-	return err;
+	return err ?: too_long;
 }

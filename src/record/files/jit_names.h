@@ -17,10 +17,12 @@ struct stk_writer;
 /*
  * frames: of the file, in ascending order.  to_clock: the recording's clock minus CLOCK_MONOTONIC,
  * which the times of jitdumps are of.  *unclear: frames with several names of which no source says
- * when they applied; they get the last one.
+ * when they applied; they get the last one.  *work: what all calls of a recording have cost, which
+ * is limited; 0 at first.  -E2BIG: names were too long, and are left out; -EOVERFLOW: there are too
+ * many files.
  */
 int jit_names__write(const struct jit_symbols *s, const struct stk_file *file,
 		     const uint64_t *frames, size_t nr, int64_t to_clock, struct stk_writer *w,
-		     unsigned int *unclear);
+		     uint64_t *work, unsigned int *unclear);
 
 #endif /* RECORD_JIT_NAMES_H */

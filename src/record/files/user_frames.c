@@ -16,6 +16,7 @@
 #include "jit_names.h"
 #include "jit_source.h"
 #include "log.h"
+#include "seeded_hash.h"
 #include "symbols/usyms.h"
 #include "trace/write/writer.h"
 #include "vdso.h"
@@ -24,12 +25,22 @@
 
 int user_frames__add(struct user_frames *u, uint64_t frame)
 {
-	uint64_t hash = index__hash(frame);
+	uint64_t hash;
 	uint32_t i;
 
+	u->seed = u->seed ?: seeded_hash__seed();
+	hash = seeded_hash__u64(u->seed, u->seed, frame);
 	index__for_each(&u->index, hash, i)
 		if (u->v[i] == frame)
 			return 0;
+	if (u->nr == USER_FRAMES_MAX) {
+		if (!u->is_full)
+			log_warn("there are more than %u places in programs: functions of further "
+				 "ones have no names in the recording",
+				 USER_FRAMES_MAX);
+		u->is_full = true;
+		return 0;
+	}
 	if (array__grow(&u->v, u->nr, &u->cap) || index__add(&u->index, hash, u->nr))
 		return -ENOMEM;
 	u->v[u->nr++] = frame;
@@ -156,9 +167,10 @@ static int find_all(struct source *s, const uint64_t *frames, size_t nr, struct 
 /* A file may have names without end; that costs its own names only. */
 static int without_names(const char *what, int err)
 {
-	if (err == -E2BIG)
-		log_warn("%s: left out the names of its functions, which are too long", what);
-	return err == -E2BIG ? 0 : err;
+	if (err != -E2BIG && err != -EOVERFLOW)
+		return err;
+	log_warn("%s: left out names of functions, which are too long or too many", what);
+	return 0;
 }
 
 static int write_file(const struct mapped_file *f, const uint64_t *frames, size_t nr,
@@ -185,7 +197,7 @@ static int write_file(const struct mapped_file *f, const uint64_t *frames, size_
 }
 
 static int write_jit(const struct mapped_file *f, const uint64_t *frames, size_t nr,
-		     int64_t to_clock, struct stk_writer *w)
+		     int64_t to_clock, struct stk_writer *w, uint64_t *work)
 {
 	const struct stk_file *info = mapped_file__info(f);
 	struct jit_source *source = mapped_file__jit(f);
@@ -194,7 +206,7 @@ static int write_jit(const struct mapped_file *f, const uint64_t *frames, size_t
 	char what[64];
 	int err = source ? jit_source__symbols(source, &s) : -ENOENT;
 
-	err = err ?: jit_names__write(s, info, frames, nr, to_clock, w, &unclear);
+	err = err ?: jit_names__write(s, info, frames, nr, to_clock, w, work, &unclear);
 	snprintf(what, sizeof(what), "generated code of process %u", info->pid);
 	err = without_names(what, err);
 	if (!err && unclear)
@@ -208,6 +220,7 @@ static int write_jit(const struct mapped_file *f, const uint64_t *frames, size_t
 int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, int64_t to_clock,
 			       struct stk_writer *w)
 {
+	uint64_t work = 0;
 	size_t i, end;
 	int err = 0;
 
@@ -220,7 +233,7 @@ int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, 
 		for (end = i + 1; end < u->nr && FRAME_FILE(u->v[end]) == number; end++)
 			;
 		if (f && mapped_file__info(f)->kind == STK_FILE_JIT)
-			err = write_jit(f, u->v + i, end - i, to_clock, w);
+			err = write_jit(f, u->v + i, end - i, to_clock, w, &work);
 		else if (f)
 			err = write_file(f, u->v + i, end - i, w);
 	}

@@ -3,6 +3,7 @@
 #ifndef RECORD_USER_FRAMES_H
 #define RECORD_USER_FRAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,11 @@ struct user_frames {
 	uint64_t *v;
 	uint32_t nr, cap;
 	struct index index;
+	uint64_t seed; /* of the hashes: programs choose their addresses */
+	bool is_full;
 };
+
+#define USER_FRAMES_MAX (1u << 22) /* beyond that frames are not added: warned, once */
 
 int user_frames__add(struct user_frames *u, uint64_t frame);
 void user_frames__clear(struct user_frames *u);

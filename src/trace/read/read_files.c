@@ -378,7 +378,7 @@ static const struct rd_answer *query_symbolizer(struct stk_reader *r, const stru
 						uint64_t at)
 {
 	struct stk_user_symbol s = { 0 };
-	struct rd_answer *a, *of_start;
+	struct rd_answer *a, *of_start, found;
 	bool is_new;
 
 	a = answer_slot(r, file->f.number, at, &is_new);
@@ -395,8 +395,10 @@ static const struct rd_answer *query_symbolizer(struct stk_reader *r, const stru
 		of_start->name = arena__string(&r->strings, s.name, strlen(s.name));
 	of_start->start = s.start;
 	of_start->size = s.size;
+	found = *of_start;
 	a = answer_slot(r, file->f.number, at, &is_new); /* the array may have moved */
-	*a = *of_start;
+	if (a)
+		*a = found;
 	return a;
 }
 

@@ -239,12 +239,43 @@ static void test_symbolizer(void **state)
 	done(r, &f);
 }
 
+/* The array of answers grows at any of the questions. */
+static void test_many_answers(void **state)
+{
+	const unsigned int n = 3000;
+	struct asked a = { 0 };
+	struct stk_reader *r;
+	struct gen_file f;
+	struct stk_writer *w = begin(&f);
+	struct stk_frame out;
+	char name[32];
+
+	add_path(w, "a");
+	for (unsigned int i = 0; i < n; i++)
+		add_stack(w, &(uint64_t){ FRAME_USER(1, 0x1010 + 0x100ull * i) }, 1);
+	r = read_back(w, &f);
+	stk_reader__set_symbolizer(r, symbolize, &a);
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t ip = 0x1010 + 0x100ull * i, kind = ip >> 8 & 15;
+
+		out = first_frame(r, i + 1);
+		snprintf(name, sizeof(name), "a_%llx", (unsigned long long)ip & ~0xffull);
+		if (kind == 1 || (kind >= 3 && kind <= 6))
+			assert_null(out.sym);
+		else
+			assert_string_equal(out.sym, name);
+	}
+	assert_int_equal(a.calls, n);
+	done(r, &f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_symbolizer),
+		cmocka_unit_test(test_many_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

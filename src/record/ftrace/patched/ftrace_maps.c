@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@
 #include "record/opts.h"
 #include "symbols/usyms.h"
 
-#define IDLE_ROUNDS 64 /* of ftrace_maps__refresh(): no event of a process follows so late */
+#define IDLE_NS 10000000000ull /* no event of a process follows so long after its exit */
 #define STALE_NS 1000000000ull /* after this, mappings may have changed and are read again */
 
 /* An executable mapping of a process. */
@@ -41,8 +42,8 @@ struct area {
 struct space {
 	uint32_t tgid;
 	struct ftrace_program program; /* whose mappings these are */
-	uint32_t round, used; /* counts refresh(): value when it was read, and last asked for */
-	uint64_t read_ns;
+	uint32_t round; /* counts refresh(): value when it was read */
+	uint64_t read_ns, used_ns; /* when it was read, and last asked for */
 	bool gone;
 	struct area *areas;
 	unsigned int nr;
@@ -56,6 +57,8 @@ struct ftrace_maps {
 	struct idmap by_tgid; /* -> index + 1 */
 	struct space *spaces;
 	uint32_t nr, cap, round;
+	uint64_t now_ns,
+		cleared_ns; /* of the last refresh(), and of the last search for exited ones */
 	struct ftrace_maps_stats stats;
 };
 
@@ -101,15 +104,23 @@ void ftrace_maps__free(struct ftrace_maps *m)
 }
 
 /* The mappings of processes that have exited are kept for the events of theirs that follow. */
+static void clear_exited(struct ftrace_maps *m)
+{
+	struct space *s;
+
+	for (s = m->spaces; s < m->spaces + m->nr; s++)
+		if (s->nr && m->now_ns - s->used_ns > IDLE_NS && kill(s->tgid, 0) && errno == ESRCH)
+			space_clear(s);
+}
+
 void ftrace_maps__refresh(struct ftrace_maps *m)
 {
-	uint32_t i;
-
-	if (++m->round % IDLE_ROUNDS)
+	m->round++;
+	m->now_ns = rec_clock__ns(REC_CLOCK_MONO);
+	if (m->now_ns - m->cleared_ns < IDLE_NS)
 		return;
-	for (i = 0; i < m->nr; i++)
-		if (m->spaces[i].gone && m->round - m->spaces[i].used > IDLE_ROUNDS)
-			space_clear(&m->spaces[i]);
+	m->cleared_ns = m->now_ns;
+	clear_exited(m);
 }
 
 /* ---- /proc ----------------------------------------------------------------------------------- */
@@ -198,7 +209,7 @@ static int read_space(struct ftrace_maps *m, struct space *s)
 	struct space now = {
 		.tgid = s->tgid,
 		.round = m->round,
-		.used = m->round,
+		.used_ns = m->now_ns,
 		.read_ns = rec_clock__ns(REC_CLOCK_MONO),
 	};
 	bool same;
@@ -252,7 +263,7 @@ static int space_of(struct ftrace_maps *m, const struct ftrace_address *a, struc
 	if (err)
 		return err;
 	s = &m->spaces[*at - 1];
-	s->used = m->round;
+	s->used_ns = m->now_ns;
 	*ret_space = s;
 	ftrace_tasks__program(m->tasks, a->tgid, &p);
 	if (a->ts < p.since) {
