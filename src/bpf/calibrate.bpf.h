@@ -94,9 +94,13 @@ int locate(void *ctx)
 	struct rq *rq = NULL;
 	struct pid *pid = NULL;
 	int rq_cpu = -1;
+	u64 ns = 0;
 
+	/* a task that has been released has none */
 	bpf_core_read(&pid, sizeof(pid), &task->thread_pid);
-	bpf_core_read(&initial_pids, sizeof(initial_pids), &pid->numbers[0].ns);
+	bpf_core_read(&ns, sizeof(ns), &pid->numbers[0].ns);
+	if (ns)
+		initial_pids = ns;
 	if (!bpf_core_field_exists(task->se.cfs_rq) || cpu >= WIRE_MAX_CPUS)
 		return 0;
 	cfs_rq = BPF_CORE_READ(task, se.cfs_rq);

@@ -46,7 +46,7 @@ __noinline int copy_string(struct scratch *s, u64 arg)
 		return 0;
 	/* the buffer is full: check whether the terminating NUL replaced a byte of the string */
 	if (n == WIRE_STRING_LEN &&
-	    !bpf_probe_read_user(&more, 1, (void *)(arg + WIRE_STRING_LEN - 1)) && more)
+	    (bpf_probe_read_user(&more, 1, (void *)(arg + WIRE_STRING_LEN - 1)) || more))
 		s->marks |= STK_MARK_CUT;
 	s->size = size + n;
 	return 0;
@@ -54,7 +54,7 @@ __noinline int copy_string(struct scratch *s, u64 arg)
 
 __noinline int copy_argv(struct scratch *s, u64 arg)
 {
-	u32 start, i;
+	u32 start, size, i;
 	u64 str;
 
 	if (!s)
@@ -62,12 +62,23 @@ __noinline int copy_argv(struct scratch *s, u64 arg)
 	start = s->size;
 #pragma clang loop unroll(disable)
 	for (i = 0; i < WIRE_ARGV_MAX + 1; i++) {
-		if (bpf_probe_read_user(&str, sizeof(str), (void *)(arg + i * 8)) || !str)
+		if (!arg)
 			return 0;
-		if (*(volatile u32 *)&s->size - start >= WIRE_ARGV_LEN || i == WIRE_ARGV_MAX)
+		if (bpf_probe_read_user(&str, sizeof(str), (void *)(arg + i * 8)))
+			break;
+		if (!str)
+			return 0;
+		size = *(volatile u32 *)&s->size;
+		if (size - start >= WIRE_ARGV_LEN || i == WIRE_ARGV_MAX)
 			break;
 		if (copy_string(s, str))
 			break;
+		if (*(volatile u32 *)&s->size == size) {
+			/* it is unreadable: the others keep their places */
+			*record_at(s, size) = 0;
+			s->size = size + 1;
+			s->marks |= STK_MARK_CUT;
+		}
 	}
 	s->marks |= STK_MARK_CUT;
 	return 0;

@@ -134,13 +134,18 @@ __noinline int user_returned(struct user_walk *u)
 
 /*
  * Whether this CPU's ring has room for a copy.  Where it has none, the frame pointer is followed in
- * generated code, because most of it has one.
+ * generated code, because most of it has one; such a stack is not remembered.
  */
 __noinline int step_may_copy(struct user_walk *u)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return u && ring_used(ring_pos(&cpu)) <= copy_limit + copy_limit / 2;
+	if (!u)
+		return 0;
+	if (ring_used(ring_pos(&cpu)) <= copy_limit + copy_limit / 2)
+		return 1;
+	u->forget = 1;
+	return 0;
 }
 
 /* Reads all registers, of which few frames need more than ip, sp, fp and rbx. */

@@ -382,7 +382,8 @@ KWALK_INLINE bool kwalk_leave(struct kwalk_stack *s)
 	s->nr = 0;
 	s->most = 1;
 	s->modules = 0;
-	return kwalk_round(s) == KWALK_DONE && s->ip != ip;
+	return kwalk_round(s) == KWALK_DONE && s->ip != ip &&
+	       (!s->modules || kwalk_modules_hold(s));
 }
 
 /* Whether bpf_trace_runN() called the program with its stack pointer at sp. */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Records a command and reads the recording.
+# Records a command and reads the recording.  Arguments that cannot be read are marked.
 # shellcheck source=tests/live/lib.sh
 . "$LIVE/lib.sh"
 
@@ -14,4 +14,10 @@ grep -q ' sched_switch: ' text || fail "script prints no sched_switch"
 grep -q '^ => .*schedule' text || fail "script prints no stack through schedule"
 "$STACKONCE" report out.stk >text || fail "report ended with $?"
 grep -q 'sched_switch' text || fail "report does not print the event"
+
+record -e syscalls:sys_enter_execve -o argv.stk -- "$PROG/cold_argv" word
+"$STACKONCE" script argv.stk | grep -q 'argv: \["first", "", "last"\].* <cut>$' || {
+	"$STACKONCE" script argv.stk
+	fail "an argument that is not in memory"
+}
 note "$(info_of out.stk -r '"\(.totals.recorded) events, \(.bytes) bytes"')"
