@@ -146,14 +146,6 @@ static __always_inline u32 compat_percpu_u32(u32 offset)
 	return value;
 }
 
-/* Else compat_percpu_u32(percpu_preempt_count) is 0. */
-static __always_inline bool compat_knows_preempt_count(void)
-{
-	u32 cpu = bpf_get_smp_processor_id();
-
-	return percpu_preempt_count && cpu < WIRE_MAX_CPUS && percpu_base[cpu];
-}
-
 /* As the kernel's interrupt_context_level(): 0 task, 1 softirq, 2 hardirq, 3 NMI. */
 static __always_inline u32 compat_level_of(u32 count)
 {

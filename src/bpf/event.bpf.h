@@ -17,7 +17,7 @@ static __always_inline u32 rare_flags(u32 count, u64 need)
 {
 	u32 flags = 0;
 
-	if (!(count & PREEMPT_NEED_RESCHED) && compat_knows_preempt_count())
+	if (percpu_preempt_count && !(count & PREEMPT_NEED_RESCHED) && !ctl.counts_unknown)
 		flags |= EVENT_FLAG_PREEMPT_RESCHED |
 			 (ctl.tif_resched ? 0 : EVENT_FLAG_NEED_RESCHED);
 	if (need & ctl.tif_resched)

@@ -59,11 +59,11 @@ __noinline int copy_argv(struct scratch *s, u64 arg)
 
 	if (!s)
 		return 1;
+	if (!arg)
+		return 0;
 	start = s->size;
 #pragma clang loop unroll(disable)
 	for (i = 0; i < WIRE_ARGV_MAX + 1; i++) {
-		if (!arg)
-			return 0;
 		if (bpf_probe_read_user(&str, sizeof(str), (void *)(arg + i * 8)))
 			break;
 		if (!str)

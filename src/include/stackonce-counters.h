@@ -162,7 +162,8 @@ enum { /* stk_event__marks() */
 					 * were unavailable, header and stack are right */
        STK_MARK_LATE = 1u << 1, /* arrived after its round had been closed: out of order */
        STK_MARK_NO_IRQFLAG = 1u << 2, /* unknown whether irqs were off: the kernel lacks it */
-       STK_MARK_CUT = 1u << 3, /* the record was longer than the recorder's limit */
+       STK_MARK_CUT = 1u << 3, /* the record was longer than the recorder's limit, or arguments of
+				* a program could not be read */
        STK_MARK_NOT_SELECTED = 1u << 4, /* the event names a selected task, but happened in
 					 * another one */
 };

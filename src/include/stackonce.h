@@ -219,7 +219,7 @@ struct stk_loss {
  * Returns 1 and the next loss with first_ts <= `until`, or 0 if there is none or none is known yet.
  * Losses are returned once, in the order of first_ts.  A caller that passes the time of each event
  * gets every loss before the first event that follows its start.  UINT64_MAX returns all losses
- * that are left.  -ENOMEM, or -ENOBUFS as stk_reader__next().
+ * that are left.  -ENOBUFS as stk_reader__next().
  */
 int stk_reader__next_loss(struct stk_reader *r, uint64_t until, struct stk_loss *ret_loss);
 

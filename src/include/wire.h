@@ -503,7 +503,8 @@ struct wire_ctl {
 	__wire_u64 tif_resched, tif_lazy;
 	/* time at which a walked stack differed from the kernel's; 0: never */
 	__wire_u64 walk_ended;
-	__wire_u64 pad[2];
+	__wire_u64 counts_unknown; /* preempt counts, of some CPU: they are 0 */
+	__wire_u64 pad;
 } __attribute__((aligned(64)));
 static_assert(sizeof(struct wire_ctl) == 64, "wire_ctl is one line");
 

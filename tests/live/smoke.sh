@@ -16,7 +16,7 @@ grep -q '^ => .*schedule' text || fail "script prints no stack through schedule"
 grep -q 'sched_switch' text || fail "report does not print the event"
 
 record -e syscalls:sys_enter_execve -o argv.stk -- "$PROG/cold_argv" word
-"$STACKONCE" script argv.stk | grep -q 'argv: \["first", "", "last"\].* <cut>$' || {
+"$STACKONCE" script argv.stk | grep -q 'argv: \["true", "", "last"\].* <cut>$' || {
 	"$STACKONCE" script argv.stk
 	fail "an argument that is not in memory"
 }

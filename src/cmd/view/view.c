@@ -305,7 +305,10 @@ static int add_event(struct view *v, const struct stk_event *e)
 		err = pair_kinds__add(&v->pairs, &v->rd, e);
 	if (!err && (!v->rd.sel.any || reading__selected(&v->rd, e)))
 		err = view_data__add(v->data, e);
-	return err ?: add_losses(v, stk_event__ts(e));
+	if (err)
+		return err;
+	err = add_losses(v, stk_event__ts(e));
+	return err == -ENOBUFS ? 0 : err; /* reading the next event says so */
 }
 
 static int add_events(struct view *v)
@@ -321,6 +324,10 @@ static int add_events(struct view *v)
 		reading__end(&v->rd, n);
 		/* once the budget is exhausted, nothing more is read */
 		err = n == -ENOMEM ? n : n == -ENOBUFS ? 0 : add_losses(v, UINT64_MAX);
+		if (err == -ENOBUFS) {
+			reading__end(&v->rd, err);
+			err = 0;
+		}
 	}
 	if (!err && pair_kinds__check(&v->pairs))
 		return CMD_FAILURE;

@@ -48,9 +48,11 @@ int programs__locate(struct programs *p)
 		p->prepared[cpu] = true;
 		all = all && !err;
 	}
-	if (!all)
-		log_warn("cannot locate the kernel's per-CPU variables: nested events are lost, "
-			 "and preempt counts are unknown");
+	if (all)
+		return 0;
+	p->skel->bss->ctl.counts_unknown = 1;
+	log_warn("cannot locate the kernel's per-CPU variables: nested events are lost, and "
+		 "preempt counts are unknown");
 	return 0;
 }
 

@@ -16,7 +16,6 @@
 
 #define NO_FUNCTION UINT32_MAX
 #define UNNAMED_LEVEL 255 /* so many functions at one place have a name, one after the other */
-#define MAX_WORK (16u << 20) /* places of all functions of a recording together */
 
 /* An offset for which a name is needed. */
 struct place {
@@ -187,7 +186,7 @@ static int each_function(struct names *n, bool timed,
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < n->s->nr && !err && *n->work < MAX_WORK; i++) {
+	for (uint32_t i = 0; i < n->s->nr && !err && *n->work < JIT_NAMES_WORK; i++) {
 		size_t first, end = places_of(n, &n->s->v[i], &first);
 
 		if (first >= end || timed != (n->s->v[i].ts != 0))

@@ -14,6 +14,8 @@ struct jit_symbols;
 struct stk_file;
 struct stk_writer;
 
+#define JIT_NAMES_WORK (64u << 20) /* places of all functions of a recording together */
+
 /*
  * frames: of the file, in ascending order.  to_clock: the recording's clock minus CLOCK_MONOTONIC,
  * which the times of jitdumps are of.  *unclear: frames with several names of which no source says

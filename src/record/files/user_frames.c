@@ -237,6 +237,9 @@ int user_frames__write_symbols(struct user_frames *u, const struct file_map *m, 
 		else if (f)
 			err = write_file(f, u->v + i, end - i, w);
 	}
+	if (work >= JIT_NAMES_WORK)
+		log_warn("generated code has too many functions, one after the other at the same "
+			 "places: some names are missing or those of earlier ones");
 	user_frames__clear(u);
 	return err;
 }

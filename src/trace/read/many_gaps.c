@@ -15,12 +15,13 @@ static uint64_t own_time(const struct rd_member *m, uint64_t ts)
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
-static void fetch_loss(struct rd_member *m, uint64_t until)
+static int fetch_loss(struct rd_member *m, uint64_t until)
 {
 	struct stk_loss *l = &m->loss;
+	int n = m->has_loss ? 0 : stk_reader__next_loss(m->r, own_time(m, until), l);
 
-	if (m->has_loss || stk_reader__next_loss(m->r, own_time(m, until), l) <= 0)
-		return;
+	if (n <= 0)
+		return n;
 	m->has_loss = true;
 	if (l->type && rd_many__catch_up(m))
 		l->type = NULL; /* any type */
@@ -28,6 +29,7 @@ static void fetch_loss(struct rd_member *m, uint64_t until)
 	l->first_ts = rd_many__time(m, l->first_ts);
 	if (l->last_ts != UINT64_MAX)
 		l->last_ts = rd_many__time(m, l->last_ts);
+	return 0;
 }
 
 static int cmp_losses(const struct stk_loss *x, const struct stk_loss *y)
@@ -42,10 +44,11 @@ int rd_many__next_loss(struct stk_reader *whole, uint64_t until, struct stk_loss
 
 	for (uint32_t i = 0; i < many->nr; i++) {
 		struct rd_member *m = &many->members[i];
-
 		/* the times of the others are unknown */
-		if (m->is_placed)
-			fetch_loss(m, until);
+		int err = m->is_placed ? fetch_loss(m, until) : 0;
+
+		if (err)
+			return err;
 		if (m->has_loss && (!first || cmp_losses(&m->loss, &first->loss) < 0))
 			first = m;
 	}

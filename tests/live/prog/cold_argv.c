@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cold_argv FILE: writes a word into FILE and executes true(1) with the arguments "first", that
+ * cold_argv FILE: writes a word into FILE and executes true(1) with the arguments "true", that
  * word, which is not in memory at the call, and "last".
  */
 #include <fcntl.h>
@@ -17,6 +17,6 @@ int main(int argc, char **argv)
 		word = mmap(NULL, 7, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (word == MAP_FAILED)
 		err(1, "map %s", argc == 2 ? argv[1] : "FILE");
-	execl("/bin/true", "first", word, "last", NULL);
+	execl("/bin/true", "true", word, "last", NULL);
 	err(1, "execute /bin/true");
 }

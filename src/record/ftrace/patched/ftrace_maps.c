@@ -26,7 +26,7 @@
 #include "record/opts.h"
 #include "symbols/usyms.h"
 
-#define IDLE_NS 10000000000ull /* no event of a process follows so long after its exit */
+#define IDLE_NS 10000000000ull /* no event of a process is read so long after its exit */
 #define STALE_NS 1000000000ull /* after this, mappings may have changed and are read again */
 
 /* An executable mapping of a process. */
@@ -43,8 +43,8 @@ struct space {
 	uint32_t tgid;
 	struct ftrace_program program; /* whose mappings these are */
 	uint32_t round; /* counts refresh(): value when it was read */
-	uint64_t read_ns, used_ns; /* when it was read, and last asked for */
-	bool gone;
+	uint64_t read_ns;
+	bool gone, exited; /* exited: when it was last looked at, and not asked for since then */
 	struct area *areas;
 	unsigned int nr;
 };
@@ -57,8 +57,7 @@ struct ftrace_maps {
 	struct idmap by_tgid; /* -> index + 1 */
 	struct space *spaces;
 	uint32_t nr, cap, round;
-	uint64_t now_ns,
-		cleared_ns; /* of the last refresh(), and of the last search for exited ones */
+	uint64_t looked_ns; /* when it was last looked for processes that have exited */
 	struct ftrace_maps_stats stats;
 };
 
@@ -108,18 +107,21 @@ static void clear_exited(struct ftrace_maps *m)
 {
 	struct space *s;
 
-	for (s = m->spaces; s < m->spaces + m->nr; s++)
-		if (s->nr && m->now_ns - s->used_ns > IDLE_NS && kill(s->tgid, 0) && errno == ESRCH)
+	for (s = m->spaces; s < m->spaces + m->nr; s++) {
+		if (s->exited)
 			space_clear(s);
+		s->exited = s->nr && kill(s->tgid, 0) && errno == ESRCH;
+	}
 }
 
 void ftrace_maps__refresh(struct ftrace_maps *m)
 {
+	uint64_t now = rec_clock__ns(REC_CLOCK_MONO);
+
 	m->round++;
-	m->now_ns = rec_clock__ns(REC_CLOCK_MONO);
-	if (m->now_ns - m->cleared_ns < IDLE_NS)
+	if (now - m->looked_ns < IDLE_NS)
 		return;
-	m->cleared_ns = m->now_ns;
+	m->looked_ns = now;
 	clear_exited(m);
 }
 
@@ -209,7 +211,6 @@ static int read_space(struct ftrace_maps *m, struct space *s)
 	struct space now = {
 		.tgid = s->tgid,
 		.round = m->round,
-		.used_ns = m->now_ns,
 		.read_ns = rec_clock__ns(REC_CLOCK_MONO),
 	};
 	bool same;
@@ -263,7 +264,7 @@ static int space_of(struct ftrace_maps *m, const struct ftrace_address *a, struc
 	if (err)
 		return err;
 	s = &m->spaces[*at - 1];
-	s->used_ns = m->now_ns;
+	s->exited = false;
 	*ret_space = s;
 	ftrace_tasks__program(m->tasks, a->tgid, &p);
 	if (a->ts < p.since) {

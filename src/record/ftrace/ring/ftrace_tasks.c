@@ -328,16 +328,12 @@ static void forget_early(const struct ftrace_tasks *t, struct entry *e, const st
 		snprintf(last->comm, sizeof(last->comm), "<...>");
 }
 
-/* Whether the task of the event had that name, and has it no more, unless it is gone. */
-static bool had_name(const struct entry *e, uint64_t ts, const char *name)
+/* If it is another thread that was renamed, and had this name, too, that cannot be seen. */
+static bool is_named(const struct entry *e, uint64_t ts, const char *name)
 {
 	const struct version *v = version_at(e, ts);
-	struct version now = { 0 };
 
-	if (!v || strcmp(v->comm, name) != 0)
-		return false;
-	read_task(e->tid, &now);
-	return strcmp(now.comm, name) != 0;
+	return v && !strcmp(v->comm, name);
 }
 
 static int apply(struct ftrace_tasks *t, const struct change *c)
@@ -360,7 +356,7 @@ static int apply(struct ftrace_tasks *t, const struct change *c)
 		return err;
 	if (c->what == CHANGE_NEW || c->what == CHANGE_EXEC)
 		e->program = (struct ftrace_program){ e->program.changes + 1, c->ts, copy_of };
-	if (c->what == CHANGE_EXEC || (*c->from && !had_name(e, c->ts, c->from)))
+	if (c->what == CHANGE_EXEC || (*c->from && !is_named(e, c->ts, c->from)))
 		return 0;
 	forget_early(t, e, &v);
 	/* the event that says what it was before may be lost */
