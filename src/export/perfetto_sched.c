@@ -73,24 +73,33 @@ static int64_t number(const struct sched_record *r, unsigned int field)
 	return f ? (int64_t)ev_field__value(f, r->rec, r->len) : 0;
 }
 
-static bool is_text(const struct sched_record *r, unsigned int field, const char *text)
+/* "" if the event has no such field. */
+static const char *bytes(const struct sched_record *r, unsigned int field, size_t *ret_len)
 {
 	const struct ev_field *f = r->t->sched_fields[field];
-	size_t n, len = strlen(text);
+	size_t n;
 	const char *s = f ? ev_field__bytes(f, r->rec, r->len, &n) : NULL;
 
-	return s && strnlen(s, n) == len && !memcmp(s, text, len);
+	*ret_len = s ? strnlen(s, n) : 0;
+	return s ?: "";
+}
+
+static bool is_text(const struct sched_record *r, unsigned int field, const char *text)
+{
+	size_t len;
+	const char *s = bytes(r, field, &len);
+
+	return strlen(text) == len && !memcmp(s, text, len);
 }
 
 /* Adds the text of a field and a NUL; returns its position. */
 static size_t text(const struct sched_record *r, unsigned int field)
 {
 	struct strbuf *b = &r->ev->text;
-	const struct ev_field *f = r->t->sched_fields[field];
-	size_t n, at = b->len;
-	const char *s = f ? ev_field__bytes(f, r->rec, r->len, &n) : NULL;
+	size_t len, at = b->len;
+	const char *s = bytes(r, field, &len);
 
-	strbuf__safe(b, s ?: "", s ? strnlen(s, n) : 0);
+	strbuf__safe(b, s, len);
 	strbuf__add(b, "", 1);
 	return at;
 }
@@ -209,13 +218,12 @@ static void put_rename(const struct sched_record *r, const struct stk_event *e)
 	Pf__FtraceEvent event = PF__FTRACE_EVENT__INIT;
 	Pf__TaskRename m = PF__TASK_RENAME__INIT;
 	size_t from = text(r, 1), to = text(r, 2);
-	int32_t pid = r->t->sched_fields[0] ? (int32_t)number(r, 0) : (int32_t)stk_event__tid(e);
+	bool has_pid = r->t->sched_fields[0];
 
 	/* Linux 6.14 to 6.18.20 does not say which task: the current one, if it has either name */
-	if (!r->t->sched_fields[0] && !is_text(r, 1, stk_event__comm(e)) &&
-	    !is_text(r, 2, stk_event__comm(e)))
+	if (!has_pid && !is_text(r, 1, stk_event__comm(e)) && !is_text(r, 2, stk_event__comm(e)))
 		return;
-	PF_SET(&m, pid, pid);
+	PF_SET(&m, pid, has_pid ? (int32_t)number(r, 0) : (int32_t)stk_event__tid(e));
 	m.oldcomm = r->ev->text.s + from;
 	m.newcomm = r->ev->text.s + to;
 	PF_SET(&m, oom_score_adj, (int32_t)number(r, 3));

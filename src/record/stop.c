@@ -10,13 +10,16 @@
 
 static struct {
 	int sig;
+	bool ignore; /* write(2) fails instead, which is handled */
 	bool changed;
 	struct sigaction before;
-} caught[] = { { .sig = SIGINT },
-	       { .sig = SIGTERM },
-	       { .sig = SIGHUP },
-	       { .sig = SIGPIPE },
-	       { .sig = SIGXFSZ } };
+} caught[] = {
+	{ .sig = SIGINT },
+	{ .sig = SIGTERM },
+	{ .sig = SIGHUP },
+	{ .sig = SIGPIPE, .ignore = true },
+	{ .sig = SIGXFSZ, .ignore = true },
+};
 
 static volatile sig_atomic_t count, last, forward, ignores_terminal;
 
@@ -50,11 +53,7 @@ void stop__catch(void)
 			continue;
 		if (ignored)
 			ignores_terminal = 1;
-		/* write(2) fails instead, which is handled */
-		if (sig == SIGPIPE || sig == SIGXFSZ)
-			caught[i].changed = !sigaction(sig, &ignore, NULL);
-		else
-			caught[i].changed = !sigaction(sig, &stop, NULL);
+		caught[i].changed = !sigaction(sig, caught[i].ignore ? &ignore : &stop, NULL);
 	}
 }
 

@@ -193,24 +193,21 @@ int lc_exec(struct lifecycle *l, const struct event_known *k)
 	return 0;
 }
 
-static bool is_text(const char *s, size_t len, const char *comm)
-{
-	return s && strlen(comm) == len && !memcmp(s, comm, len);
-}
-
 /*
  * Linux 6.14 to 6.18.20 does not say which task is renamed.  It is taken to be the current one if
  * that has the old name, or the new one, as in recordings by ftrace; else it is unknown.
  */
-static bool renamed_itself(struct lifecycle *l, const struct event_known *k, uint64_t *ret_tid)
+static bool renamed_itself(struct lifecycle *l, const struct event_known *k, const char *new,
+			   size_t new_len, uint64_t *ret_tid)
 {
-	const char *comm = stk_event__comm(l->e), *old, *new;
-	size_t old_len, new_len;
+	const char *comm = stk_event__comm(l->e), *old;
+	size_t old_len;
 
+	if (k->fields[0])
+		return false;
 	old = event_fields__string(k->fields[2], l->e, &old_len);
-	new = event_fields__string(k->fields[1], l->e, &new_len);
 	*ret_tid = stk_event__tid(l->e);
-	return !k->fields[0] && (is_text(old, old_len, comm) || is_text(new, new_len, comm));
+	return lc_comm__is(comm, old, old_len) || lc_comm__is(comm, new, new_len);
 }
 
 void lc_rename(struct lifecycle *l, const struct event_known *k)
@@ -221,7 +218,7 @@ void lc_rename(struct lifecycle *l, const struct event_known *k)
 	size_t len;
 
 	comm = event_fields__string(k->fields[1], l->e, &len);
-	if (!comm || (!lc_u64(l, k, 0, &tid) && !renamed_itself(l, k, &tid)))
+	if (!comm || (!lc_u64(l, k, 0, &tid) && !renamed_itself(l, k, comm, len, &tid)))
 		return;
 	t = lc_task__find(l, tid);
 	if (!t)

@@ -308,11 +308,6 @@ void lc_displaced(struct lifecycle *l, struct lc_task *t)
 		lc_retire_task(l, t, seen && !lc_has(l, LC_FREE) ? LIFE_REAPED : LIFE_GONE);
 }
 
-static bool comm_is(const struct lc_task *t, const char *comm, size_t len)
-{
-	return comm && strnlen(t->comm, LC_COMM) == len && !memcmp(t->comm, comm, len);
-}
-
 /* Of all tasks that had the tid, prefers ended ones, then those with the comm, then the oldest. */
 static struct lc_task *freed_of(struct lifecycle *l, uint32_t tid, const char *comm, size_t len)
 {
@@ -320,7 +315,7 @@ static struct lc_task *freed_of(struct lifecycle *l, uint32_t tid, const char *c
 	unsigned int score, best_score = 0, same = 0;
 
 	for (t = lc_task__chain(l, tid); t; t = t->next_tid, l->work++) {
-		score = 1 + (t->exit.to ? 2 : 0) + comm_is(t, comm, len);
+		score = 1 + (t->exit.to ? 2 : 0) + lc_comm__is(t->comm, comm, len);
 		same = score == best_score ? same + 1 : score > best_score ? 1 : same;
 		if (score >= best_score) {
 			best = t;

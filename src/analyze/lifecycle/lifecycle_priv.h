@@ -185,6 +185,8 @@ static inline uint64_t lc_zombie_ts(const struct lc_proc *p)
 	return p->nr_off >= p->nr_threads && !p->nr_off_unseen ? p->last_off : 0;
 }
 void lc_comm__set(struct lc_task *t, const char *comm, size_t len);
+/* Whether it is this text; NULL: no. */
+bool lc_comm__is(const char *comm, const char *text, size_t len);
 struct life_name lc_name(const struct lc_proc *p); /* p may be NULL */
 /*
  * The task in which an event happened, created if it is unknown.  *ret_task is NULL for the idle

@@ -328,6 +328,11 @@ void lc_comm__set(struct lc_task *t, const char *comm, size_t len)
 	t->last_comm = NULL;
 }
 
+bool lc_comm__is(const char *comm, const char *text, size_t len)
+{
+	return text && strnlen(comm, LC_COMM) == len && !memcmp(comm, text, len);
+}
+
 struct life_name lc_name(const struct lc_proc *p)
 {
 	struct life_name n = { 0 };

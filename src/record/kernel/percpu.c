@@ -71,37 +71,44 @@ static bool has_lazy_resched(const struct btf *btf)
 	return false;
 }
 
+static void take_variables(const struct btf *btf, const struct btf_type *sec,
+			   struct percpu_layout *l)
+{
+	const struct btf_var_secinfo *v = btf_var_secinfos(sec);
+	unsigned int i;
+
+	for (i = 0; i < btf_vlen(sec); i++, v++) {
+		const struct btf_type *var = btf__type_by_id(btf, v->type);
+		const char *name = btf__name_by_offset(btf, var->name_off);
+
+		if (!strcmp(name, "runqueues")) {
+			l->runqueues = v->offset;
+		} else if (!strcmp(name, "__preempt_count")) {
+			l->preempt_count = v->offset;
+		} else if (!strcmp(name, "swevent_htable")) {
+			find_recursion(btf, v->offset, var->type, l);
+		} else if (!strcmp(name, "bpf_prog_active")) {
+			l->prog_active = v->offset;
+		} else if (!strcmp(name, "pcpu_hot") && l->preempt_count == UINT32_MAX) {
+			uint32_t at = member_offset(btf, var->type, "preempt_count");
+
+			if (at != UINT32_MAX)
+				l->preempt_count = v->offset + at;
+		}
+	}
+}
+
 int percpu__layout(const struct btf *btf, struct percpu_layout *ret_layout)
 {
 	struct percpu_layout l = {
 		UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 4, false, false
 	};
 	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
-	const struct btf_type *sec = id > 0 ? btf__type_by_id(btf, id) : NULL;
-	const struct btf_var_secinfo *v = sec ? btf_var_secinfos(sec) : NULL;
-	unsigned int i, nr = sec ? btf_vlen(sec) : 0;
 
 	if (id < 0 && id != -ENOENT)
 		return id;
-	for (i = 0; i < nr; i++, v++) {
-		const struct btf_type *var = btf__type_by_id(btf, v->type);
-		const char *name = btf__name_by_offset(btf, var->name_off);
-
-		if (!strcmp(name, "runqueues")) {
-			l.runqueues = v->offset;
-		} else if (!strcmp(name, "__preempt_count")) {
-			l.preempt_count = v->offset;
-		} else if (!strcmp(name, "swevent_htable")) {
-			find_recursion(btf, v->offset, var->type, &l);
-		} else if (!strcmp(name, "bpf_prog_active")) {
-			l.prog_active = v->offset;
-		} else if (!strcmp(name, "pcpu_hot") && l.preempt_count == UINT32_MAX) {
-			uint32_t at = member_offset(btf, var->type, "preempt_count");
-
-			if (at != UINT32_MAX)
-				l.preempt_count = v->offset + at;
-		}
-	}
+	if (id > 0)
+		take_variables(btf, btf__type_by_id(btf, id), &l);
 	l.lazy_resched = has_lazy_resched(btf);
 	id = btf__find_by_name_kind(btf, "mm_struct", BTF_KIND_STRUCT);
 	l.maple_tree = id > 0 && member_offset(btf, id, "mm_mt") != UINT32_MAX;

@@ -184,14 +184,11 @@ static int place_of(struct stk_reader *whole, uint32_t function, uint32_t kernel
 	struct rd_many *many = whole->many;
 	uint32_t known = many->places.nr;
 	int64_t n;
+	int err = rd_reserve(&whole->budget, &many->place_of, &many->cap_place_of, known,
+			     sizeof(*many->place_of));
 
-	while (many->cap_place_of <= known) {
-		int err = rd_reserve(&whole->budget, &many->place_of, &many->cap_place_of,
-				     many->cap_place_of, sizeof(*many->place_of));
-
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	n = tree__child(&many->places, function, kernel);
 	if (n < 0)
 		return n;
@@ -272,9 +269,8 @@ int rd_many__place(struct rd_member *m, uint64_t addr, uint64_t *ret_place)
 		*ret_place = addr;
 		return 0;
 	}
-	while (!err && many->cap_address_place <= known)
-		err = rd_reserve(&m->whole->budget, &many->address_place, &many->cap_address_place,
-				 many->cap_address_place, sizeof(*many->address_place));
+	err = rd_reserve(&m->whole->budget, &many->address_place, &many->cap_address_place, known,
+			 sizeof(*many->address_place));
 	if (err)
 		return err;
 	n = tree__child(&many->addresses, m->kernel, addr);
@@ -351,8 +347,8 @@ static int64_t add_node(struct rd_member *m, uint32_t node, uint32_t parent)
 		frame = FRAME_USER(file, FRAME_OFFSET(frame));
 	}
 	/* first the room: each node of the whole has its origin */
-	err = err   ?:
-		      rd_reserve(&whole->budget, &many->nodes, &many->cap_nodes, known,
+	if (!err)
+		err = rd_reserve(&whole->budget, &many->nodes, &many->cap_nodes, known,
 				 sizeof(*many->nodes));
 	to = err ?: rd_intern_node(whole, parent, frame);
 	if (to < known)

@@ -41,8 +41,7 @@ int rd_unique_hash(struct stk_reader *r, struct stk_file *f)
 		if (err || tree__child(&r->hashes, 0, 0) < 0)
 			return -ENOMEM;
 	}
-	/* hashing the number again and again may never end */
-	for (i = 0;; i++, h = i == 1 ? file_hash_bytes(h, &f->number, sizeof(f->number)) : h + 1) {
+	for (i = 0;; i++) {
 		if (!budget__work(&r->budget, 1))
 			return -ENOBUFS;
 		known = r->hashes.nr;
@@ -51,6 +50,8 @@ int rd_unique_hash(struct stk_reader *r, struct stk_file *f)
 			return got;
 		if (got == known)
 			break;
+		/* hashing the number again and again may never end */
+		h = i ? h + 1 : file_hash_bytes(h, &f->number, sizeof(f->number));
 	}
 	f->hash = h;
 	return 0;
@@ -360,10 +361,8 @@ static struct rd_answer *answer_slot(struct stk_reader *r, uint32_t file, uint64
 		return NULL;
 	known = r->queries.nr;
 	/* first the room: an offset that is known has an answer */
-	while (r->cap_answers <= known)
-		if (rd_reserve(&r->budget, &r->answers, &r->cap_answers, r->cap_answers,
-			       sizeof(*r->answers)))
-			return NULL;
+	if (rd_reserve(&r->budget, &r->answers, &r->cap_answers, known, sizeof(*r->answers)))
+		return NULL;
 	n = tree__child(&r->queries, file, at);
 	if (n < 0)
 		return NULL;

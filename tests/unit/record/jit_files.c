@@ -219,65 +219,65 @@ static void add_events(struct test *t, const struct wire_file_event *n, uint64_t
 	}
 }
 
+/* Begins the dump of a process with events until last. */
+static FILE *begin_times(struct test *t, uint64_t last, struct child *ret_child)
+{
+	struct wire_file_event n;
+
+	*ret_child = child_mapping(NULL, "/proc/self/exe");
+	n = jit_event(ret_child, 0);
+	add_events(t, &n, last);
+	return begin_dump(dump_path(n.tgid), 0);
+}
+
+static void end_times(struct test *t, FILE *f, struct child *c, const char *const *names)
+{
+	fclose(f);
+	expect_names(t, names);
+	unlink(dump_path(c->pid));
+	child_end(c);
+}
+
 /* Functions that replace one another have their names at their times. */
 static void test_jit_times(void **state)
 {
-	struct child c = child_mapping(NULL, "/proc/self/exe");
-	struct wire_file_event n = jit_event(&c, 0);
-	struct test *t = *state;
-	FILE *f;
+	struct child c;
+	FILE *f = begin_times(*state, 450, &c);
 
-	add_events(t, &n, 450);
-	f = begin_dump(dump_path(n.tgid), 0);
 	dump_load(f, 100, 0x1000, 0x20, "first");
 	dump_load(f, 200, 0x1000, 0x40, "second");
 	dump_load(f, 210, 0x1000, 0x40, "second"); /* again */
 	dump_load(f, 300, 0x2000, 0x40, "elsewhere");
 	dump_load(f, 400, 0x1000, 0x18, "third");
-	fclose(f);
-	expect_names(t, (const char *const[]){ "first", "-", "second", "second", "second", "second",
-					       "third", "second", NULL });
-	unlink(dump_path(n.tgid));
-	child_end(&c);
+	end_times(*state, f, &c,
+		  (const char *const[]){ "first", "-", "second", "second", "second", "second",
+					 "third", "second", NULL });
 }
 
 /* A function that is announced again takes back what another one had of it meanwhile. */
 static void test_jit_again(void **state)
 {
-	struct child c = child_mapping(NULL, "/proc/self/exe");
-	struct wire_file_event n = jit_event(&c, 0);
-	struct test *t = *state;
-	FILE *f;
+	struct child c;
+	FILE *f = begin_times(*state, 350, &c);
 
-	add_events(t, &n, 350);
-	f = begin_dump(dump_path(n.tgid), 0);
 	dump_load(f, 100, 0x1000, 0x40, "long");
 	dump_load(f, 200, 0x1020, 0x20, "short");
 	dump_load(f, 300, 0x1000, 0x40, "long");
-	fclose(f);
-	expect_names(t, (const char *const[]){ "long", "long", "long", "short", "long", "long",
-					       NULL });
-	unlink(dump_path(n.tgid));
-	child_end(&c);
+	end_times(*state, f, &c,
+		  (const char *const[]){ "long", "long", "long", "short", "long", "long", NULL });
 }
 
 /* Of so many functions at a place that their files would be too many, the last have no name. */
 static void test_jit_many(void **state)
 {
-	struct child c = child_mapping(NULL, "/proc/self/exe");
-	struct wire_file_event n = jit_event(&c, 0);
-	struct test *t = *state;
-	FILE *f;
+	struct child c;
+	FILE *f = begin_times(*state, 450, &c);
 
-	add_events(t, &n, 450);
-	f = begin_dump(dump_path(n.tgid), 0);
 	for (uint64_t ts = 100; ts < 400; ts++)
 		dump_load(f, ts, 0x1000, 0x40, ts % 2 ? "odd" : "even");
-	fclose(f);
-	expect_names(t, (const char *const[]){ "even", "odd", "even", "odd", "even", "odd", "-",
-					       "-", NULL });
-	unlink(dump_path(n.tgid));
-	child_end(&c);
+	end_times(*state, f, &c,
+		  (const char *const[]){ "even", "odd", "even", "odd", "even", "odd", "-", "-",
+					 NULL });
 }
 
 static char logged[512];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The set of user frames has a limit, of which one warning tells. */
+/* The set of user frames is limited; a warning says once that it is full. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -278,18 +278,27 @@ static void stacks(const char *dir, const char *name, uint32_t n)
 	save(&b, dir, name);
 }
 
+/* A file with a build id, or without one if len is 0. */
+static void put_file(struct bomb *b, uint32_t number, const char *id, size_t len)
+{
+	bytes_put_varint(&b->raw, number);
+	bytes_put_varint(&b->raw, 0);
+	bytes_put_varint(&b->raw, 0);
+	put_string(b, "/bin/sh");
+	put_string(b, "");
+	put_bytes(b, 0, 5);
+	bytes_put_varint(&b->raw, len ? 1 : 0);
+	bytes_put_string(&b->raw, id, len);
+	put_bytes(b, 0, 3);
+}
+
 /* Omitted numbers, up to the limit of a table. */
 static void gap(const char *dir)
 {
 	struct bomb b = { 0 };
 
 	put_header(&b);
-	bytes_put_varint(&b.raw, 1u << 20);
-	bytes_put_varint(&b.raw, 0);
-	bytes_put_varint(&b.raw, 0);
-	put_string(&b, "/bin/sh");
-	put_string(&b, "");
-	put_bytes(&b, 0, 10);
+	put_file(&b, 1u << 20, "", 0);
 	put_block(&b, STK_BLOCK_FILES);
 	put_end(&b);
 	save(&b, dir, "gap");
@@ -315,12 +324,7 @@ static void user_symbols(const char *dir)
 	uint32_t n = (4u << 20) - 1;
 
 	put_header(&b);
-	bytes_put_varint(&b.raw, 1);
-	bytes_put_varint(&b.raw, 0);
-	bytes_put_varint(&b.raw, 0);
-	put_string(&b, "/bin/sh");
-	put_string(&b, "");
-	put_bytes(&b, 0, 10);
+	put_file(&b, 1, "", 0);
 	put_block(&b, STK_BLOCK_FILES);
 	bytes_put_varint(&b.raw, 1);
 	bytes_put_varint(&b.raw, n);
@@ -340,17 +344,8 @@ static void same_hash(const char *dir)
 	struct bomb b = { 0 };
 
 	put_header(&b);
-	for (uint32_t number = 1; number <= 48; number += 47) {
-		bytes_put_varint(&b.raw, number);
-		bytes_put_varint(&b.raw, 0);
-		bytes_put_varint(&b.raw, 0);
-		put_string(&b, "/bin/sh");
-		put_string(&b, "");
-		put_bytes(&b, 0, 5);
-		bytes_put_varint(&b.raw, 1); /* a build id */
-		bytes_put_string(&b.raw, id, sizeof(id));
-		put_bytes(&b, 0, 3);
-	}
+	put_file(&b, 1, id, sizeof(id));
+	put_file(&b, 48, id, sizeof(id));
 	put_block(&b, STK_BLOCK_FILES);
 	put_end(&b);
 	save(&b, dir, "same_hash");

@@ -503,7 +503,7 @@ void ftrace_tasks__program(struct ftrace_tasks *t, uint32_t tgid,
 
 /*
  * Linux 6.14 to 6.18.20 does not say which task is renamed: mostly the current one, but a task may
- * rename another thread of its process.
+ * rename another thread of its process.  Other events need the field.
  */
 static int without_pid(struct task_event *ev)
 {
@@ -527,7 +527,7 @@ static int load_event(struct task_event *ev, const char *system, const char *nam
 	ev->pid = ev_format__find(ev->fmt, "pid");
 	ev->comm = comm ? ev_format__find(ev->fmt, comm) : NULL;
 	ev->clone_flags = flags ? ev_format__find(ev->fmt, flags) : NULL;
-	if (!comm != !ev->comm || !flags != !ev->clone_flags)
+	if ((!ev->pid && without_pid(ev)) || !comm != !ev->comm || !flags != !ev->clone_flags)
 		return -EINVAL;
 	return ev->comm && ev->comm->size != 16 ? -EINVAL : 0;
 }
@@ -575,11 +575,7 @@ static int start(struct ftrace_tasks *t, const char *clock)
 
 	err = load_event(&t->newtask, "task", "task_newtask", "comm", "clone_flags");
 	err = err ?: load_event(&t->rename, "task", "task_rename", "newcomm", NULL);
-	if (!err && !t->rename.pid)
-		err = without_pid(&t->rename);
 	err = err ?: load_event(&t->exec, "sched", "sched_process_exec", NULL, NULL);
-	if (!err && (!t->newtask.pid || !t->exec.pid))
-		err = -EINVAL;
 	err = err ?: ftrace_instance__new(".tasks", &t->instance);
 	for (i = 0; i < ARRAY_SIZE(rows) && !err; i++)
 		err = ftrace_instance__write(t->instance, rows[i].file, rows[i].text);
