@@ -213,6 +213,16 @@ static void put_newtask(const struct sched_record *r, const struct stk_event *e)
 	put(r->ev, e, stk_event__ts(e), &event);
 }
 
+/*
+ * Which task is renamed.  Linux 6.14 to 6.18.20 does not say it: the current one, if it has either
+ * name.
+ */
+static bool knows_renamed(const struct sched_record *r, const struct stk_event *e)
+{
+	return r->t->sched_fields[0] || is_text(r, 1, stk_event__comm(e)) ||
+	       is_text(r, 2, stk_event__comm(e));
+}
+
 static void put_rename(const struct sched_record *r, const struct stk_event *e)
 {
 	Pf__FtraceEvent event = PF__FTRACE_EVENT__INIT;
@@ -220,9 +230,6 @@ static void put_rename(const struct sched_record *r, const struct stk_event *e)
 	size_t from = text(r, 1), to = text(r, 2);
 	bool has_pid = r->t->sched_fields[0];
 
-	/* Linux 6.14 to 6.18.20 does not say which task: the current one, if it has either name */
-	if (!has_pid && !is_text(r, 1, stk_event__comm(e)) && !is_text(r, 2, stk_event__comm(e)))
-		return;
 	PF_SET(&m, pid, has_pid ? (int32_t)number(r, 0) : (int32_t)stk_event__tid(e));
 	m.oldcomm = r->ev->text.s + from;
 	m.newcomm = r->ev->text.s + to;
@@ -258,7 +265,8 @@ bool pf_sched__add(struct pf_events *ev, const struct pf_type *t, const struct s
 	 * mismatched that are not in the order in which they happened.
 	 */
 	if (!r.rec || r.len < ev_format__fixed_size(t->format) ||
-	    stk_event__marks(e) & STK_MARK_LATE || stk_event__cpu(e) >= PF_MAX_CPUS)
+	    stk_event__marks(e) & STK_MARK_LATE || stk_event__cpu(e) >= PF_MAX_CPUS ||
+	    (t->sched == PF_RENAME && !knows_renamed(&r, e)))
 		return false;
 	strbuf__reset(&ev->text);
 	if (strbuf__grow(&ev->text, 512)) /* so that texts stay where they are */

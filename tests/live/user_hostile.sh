@@ -54,5 +54,9 @@ early=$(sed -n 's/^ut_before: .* \([0-9]* incomplete\),.*/\1/p' checked)
 checked paths hostile.stk . ut_nofp
 want_complete "$(number stacks)" "$(number incomplete)" "$(number unreadable)"
 "$STACKONCE" script hostile.stk >script.txt || fail "the recording cannot be printed"
+rc=0 # 1: files are missing
+"$STACKONCE" symbolize -q -o named.stk hostile.stk >named.txt 2>named.err || rc=$?
+{ [ "$rc" -le 1 ] && grep -q 'ulongname: left out names' named.err && [ -s named.stk ]; } ||
+	fail "symbolize ended with $rc: $(cat named.err)"
 note "$cases cases, $mutants broken files, $lost lost; another program: $early at first, then" \
 	"$(number incomplete)"
