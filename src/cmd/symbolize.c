@@ -229,11 +229,9 @@ static int symbolize_file(struct symbolize *s, struct place *p, size_t nr)
 	named = count_named(p, nr);
 	if (result == RESULT_FOUND && (!recorder_read || named > before))
 		err = write_symbols(s, p, nr);
-	if (err == -E2BIG) {
-		log_warn("%s: left out names of functions, which are too long or too many",
-			 file.path);
+	if (err) {
+		err = stk_user_symbol__left_out(file.path, err);
 		named = before;
-		err = 0;
 	}
 	print_result(s, &file, result, named, nr);
 	return err;

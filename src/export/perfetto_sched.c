@@ -214,8 +214,8 @@ static void put_newtask(const struct sched_record *r, const struct stk_event *e)
 }
 
 /*
- * Which task is renamed.  Linux 6.14 to 6.18.20 does not say it: the current one, if it has either
- * name.
+ * Whether it is known which task is renamed.  Linux 6.14 to 6.18.20 does not say it: the current
+ * one, if it has either name.
  */
 static bool knows_renamed(const struct sched_record *r, const struct stk_event *e)
 {

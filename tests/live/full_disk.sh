@@ -6,10 +6,10 @@
 . "$LIVE/lib.sh"
 cd "$work" || exit 1
 
-# has_events FILE: more than 100 events can be read.
+# has_events FILE: more than 1,000 events can be read.
 has_events()
 {
-	[ "$(printed "$1" 2>/dev/null)" -gt 100 ]
+	[ "$(printed "$1" 2>/dev/null)" -gt 1000 ]
 }
 
 # fill FILE BLOCKS: records processes that make few calls until some are in FILE, and then as many
@@ -25,20 +25,21 @@ fill()
 		fill_pids="$fill_pids $!"
 	done
 	test_pids="$test_pids $fill_pids"
+	limit=$(ulimit -S -f)
+	ulimit -S -f "$2"
 	# shellcheck disable=SC2086 # numbers
-	set -- "$1" "$2" "$(echo $fill_pids | tr ' ' ,)"
-	(ulimit -f "$2" && exec "$STACKONCE" record -q -p "$3" --no-user-stacks \
-		-e raw_syscalls:sys_enter -o "$1") >out 2>err &
-	recorder=$!
-	test_pids="$test_pids $recorder"
-	while_runs "$recorder" has_events "$1" || fail "no events before $1 is full: $(cat err)"
+	record_bg -p "$(echo $fill_pids | tr ' ' ,)" --no-user-stacks -e raw_syscalls:sys_enter \
+		-o "$1"
+	ulimit -S -f "$limit"
+	err=record_bg.err
+	while_runs "$recorder" has_events "$1" || fail "no events before $1 is full: $(cat $err)"
 	before=$(printed "$1")
 	touch go
 	rc=0
 	wait "$recorder" || rc=$?
 	# shellcheck disable=SC2086 # numbers
 	end_child KILL $fill_pids
-	[ "$(wc -l <err)" -eq 1 ] || fail "$(wc -l <err) lines of messages: $(cat err)"
+	[ "$(wc -l <$err)" -eq 1 ] || fail "$(wc -l <$err) lines of messages: $(cat $err)"
 	"$STACKONCE" info --json "$1" >info.json || fail "$1 cannot be opened"
 	events=$(printed "$1")
 	[ "$events" -ge "$before" ] || fail "of $before events in $1 only $events are left"
@@ -48,7 +49,7 @@ mkdir mnt
 mount -t tmpfs -o size=512k tmpfs mnt || skip "tmpfs cannot be mounted"
 fill mnt/full.stk unlimited
 [ "$rc" -ne 0 ] || fail "record exited with 0 although the disk is full"
-grep -qi 'space' err || fail "the message does not say that no space is left: $(cat err)"
+grep -qi 'space' $err || fail "the message does not say that no space is left: $(cat $err)"
 note "$events events fit into 512 KiB, $before of them before the load"
 
 rc=0
@@ -56,6 +57,6 @@ rc=0
 [ "$rc" -ne 0 ] || fail "record exited with 0 although the output cannot be written"
 [ "$(wc -l <err)" -eq 1 ] || fail "$(wc -l <err) lines of messages for /dev/full"
 # So does a limit for the size of files, as of a service.
-fill small.stk 1024
-[ "$rc" -eq 1 ] || fail "record ended with $rc at the limit for files: $(cat err)"
-grep -q 'too large' err || fail "the message does not say that the file is too large: $(cat err)"
+fill small.stk 512
+[ "$rc" -eq 1 ] || fail "record ended with $rc at the limit for files: $(cat $err)"
+grep -q 'too large' $err || fail "the message does not say that the file is too large: $(cat $err)"

@@ -164,15 +164,6 @@ static int find_all(struct source *s, const uint64_t *frames, size_t nr, struct 
 	return 0;
 }
 
-/* A file may have names without end; that costs its own names only. */
-static int without_names(const char *what, int err)
-{
-	if (err != -E2BIG && err != -EOVERFLOW)
-		return err;
-	log_warn("%s: left out names of functions, which are too long or too many", what);
-	return 0;
-}
-
 static int write_file(const struct mapped_file *f, const uint64_t *frames, size_t nr,
 		      struct stk_writer *w)
 {
@@ -187,8 +178,9 @@ static int write_file(const struct mapped_file *f, const uint64_t *frames, size_
 		qsort(found.v, found.nr, sizeof(*found.v), stk_user_symbol__compare);
 	/* without any symbols nothing is written, so that they can be added from another source */
 	if (!err && found.nr)
-		err = without_names(s.info->path,
-				    stk_writer__user_symbols(w, s.info->number, found.v, found.nr));
+		err = stk_user_symbol__left_out(s.info->path,
+						stk_writer__user_symbols(w, s.info->number, found.v,
+									 found.nr));
 	else if (err && err != -ENOMEM)
 		err = 0;
 	source_close(&s);
@@ -208,7 +200,7 @@ static int write_jit(const struct mapped_file *f, const uint64_t *frames, size_t
 
 	err = err ?: jit_names__write(s, info, frames, nr, to_clock, w, work, &unclear);
 	snprintf(what, sizeof(what), "generated code of process %u", info->pid);
-	err = without_names(what, err);
+	err = stk_user_symbol__left_out(what, err);
 	if (!err && unclear)
 		log_warn("process %u has several names for %u addresses of its generated code and "
 			 "does not say when each applied: the last one is used; a jitdump has the "

@@ -3,6 +3,7 @@
 #include "file_table.h"
 
 #include "cleanup.h"
+#include "log.h"
 #include "trace/stk.h"
 #include "trace/write/writer.h"
 
@@ -57,6 +58,14 @@ int file_table__put_symbols(struct bytes_buf *b, uint32_t file,
 		bytes_put_string(b, symbols[i].name, n);
 		prev = symbols[i].start;
 	}
+	return 0;
+}
+
+int stk_user_symbol__left_out(const char *what, int err)
+{
+	if (err != -E2BIG && err != -EOVERFLOW)
+		return err;
+	log_warn("%s: left out names of functions, which are too long or too many", what);
 	return 0;
 }
 

@@ -77,6 +77,11 @@ int stk_writer__user_symbols(struct stk_writer *w, uint32_t file,
 			     const struct stk_user_symbol *symbols, size_t nr);
 /* For qsort(): by start, of equal starts the innermost last. */
 int stk_user_symbol__compare(const void *a, const void *b);
+/*
+ * A file may have names without end; that costs its own names only: warns and returns 0 if err says
+ * so, otherwise err.
+ */
+int stk_user_symbol__left_out(const char *what, int err);
 
 /* From ts on, what is at this offset of the file is in another file, at the same offset. */
 struct stk_writer_replaced {
